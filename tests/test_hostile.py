@@ -1,0 +1,152 @@
+"""Programs that are deep, circular or unreadable: no recursion ends a run, no cycle keeps it going."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness import run, workspace
+from survival import LIMIT, PREAMBLE, SENTINEL, alarm, survives
+
+PROGRAMS = sorted((Path(__file__).parent / "hostile").glob("*.py"))
+
+DATASET = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Samples(Dataset):
+    def __init__(self):
+        self.data = {value}
+    def __getitem__(self, i):
+        return self.data, helper(i)
+    def __len__(self):
+        return {value}
+
+def helper(i):
+    return {value}
+
+if __name__ == "__main__":
+    for batch in DataLoader(Samples(), num_workers={value}, collate_fn={value}):
+        pass
+"""
+
+DEEP = {
+    "sum": "+".join(["a"] * 20_000),
+    "attribute": "a" + ".b" * 20_000,
+    "calls": "a" + "()" * 5_000,
+    "subscripts": "a" + "[0]" * 5_000,
+    "parentheses": "(" * 150 + "a" + ")" * 150,
+    "too many parentheses": "(" * 5_000 + "a" + ")" * 5_000,
+    "lambdas": "lambda: " * 80 + "0",
+    "nots": "not " * 5_000 + "a",
+    "minuses": "-" * 5_000 + "1",
+    "conditions": "a if b else " * 1_000 + "c",
+    "lists": "[" * 90 + "]" * 90,
+    "dictionary": "{" + ", ".join(f"'{i}': a" for i in range(20_000)) + "}",
+    "string": "'" + "x" * 1_000_000 + "'",
+    "number": "9" * 100_000,
+    "negative": "-1",
+    "strings": " ".join(["'a'"] * 5_000),
+    "and": " and ".join(["a"] * 5_000),
+    "comparisons": " < ".join(["a"] * 5_000),
+}
+
+
+@pytest.mark.parametrize("value", DEEP.values(), ids=DEEP.keys())
+def test_deep_expressions(value: str) -> None:
+    survives(DATASET.format(value=value).encode())
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[program.stem for program in PROGRAMS])
+def test_circular_programs_end(program: Path) -> None:
+    survives(program.read_bytes())
+
+
+def chain(count: int, line: str) -> str:
+    """`count` lines, each of which names the next."""
+    return "\n".join(line.format(i=i, next=i + 1) for i in range(count))
+
+
+def worker(body: str) -> str:
+    """A dataset whose `__getitem__` calls f0, after the functions of `body`."""
+    dataset = "class A(Dataset):\n    def __getitem__(self, i): return f0(i)\n"
+    return f"{body}\n{dataset}DataLoader(A(), num_workers=2)"
+
+
+def nested(head: str, depth: int) -> str:
+    """Blocks within blocks, with a loader in the innermost."""
+    heads = "\n".join(" " * level + head for level in range(depth))
+    return heads + "\n" + " " * depth + "DataLoader([1], num_workers=x)"
+
+
+METHODS = chain(3_000, "    def m{i}(self): return self.m{next}()")
+CLASSES = chain(3_000, "class A{next}(A{i}): pass")
+VALUES = chain(60, "v{next} = v{i} if v{i} else max(v{i}, v{i})")
+ARGUMENTS = chain(40, "def f{i}(x, n): return f{next}(x, n) or f{next}(n, x)")
+
+LONG = {
+    "calls": worker(chain(3_000, "def f{i}(x): return f{next}(x)")),
+    "methods": f"class B:\n{METHODS}\n" + worker("def f0(i): return B().m0()"),
+    "inheritance": f"class A0(Dataset): pass\n{CLASSES}\nDataLoader(A3000(), num_workers=2)",
+    "assignments": "v0 = 2\n" + chain(3_000, "v{next} = v{i}") + "\nDataLoader([1], num_workers=v3000)",
+    "branches": "if x: n = 1\n" + chain(2_000, "elif x == {i}: n = {i}") + "\nDataLoader([1], num_workers=n)",
+    "nested blocks": nested("if x:", 95),
+    "nested functions": nested("def f():", 90),
+    # Two ways lead on from each place: who follows all of them never ends.
+    "forking calls": worker(chain(60, "def f{i}(x): return f{next}(f{next}(x))")),
+    "forking values": f"v0 = 2\n{VALUES}\nDataLoader([1], num_workers=v60)",
+    "forking arguments": f"{ARGUMENTS}\ndef f40(x, n): return DataLoader(x, num_workers=n)\nf0([1], 2)",
+}
+
+
+@pytest.mark.parametrize("body", LONG.values(), ids=LONG.keys())
+def test_long_chains_end(body: str) -> None:
+    survives(PREAMBLE + body.encode())
+
+
+def test_import_cycles_between_files_end() -> None:
+    with workspace() as folder:
+        for here, there in (("a", "b"), ("b", "c"), ("c", "a")):
+            imports = f"from {there} import *\nfrom {there} import Of_{there}\n"
+            body = f"class Of_{here}(Of_{there}): pass\nfor x in DataLoader(Of_{here}(), num_workers=2): pass\n"
+            (folder / f"{here}.py").write_text(PREAMBLE.decode() + imports + body)
+        with alarm(LIMIT):
+            report = run(folder, ["ALL"])
+    assert not report.errors
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        PREAMBLE + b"print 'python 2'\n",
+        PREAMBLE + b"x = '\xe9'\n",
+        PREAMBLE + b"x = 1\0\n",
+        b"# -*- coding: no-such-codec -*-\n" + PREAMBLE,
+        PREAMBLE.decode().encode("utf-16"),
+        PREAMBLE + b"def f(:\n",
+    ],
+    ids=["python 2", "wrong encoding", "nul", "unknown encoding", "utf-16", "syntax"],
+)
+def test_a_file_that_cannot_be_read_is_reported(data: bytes) -> None:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        # Nothing in it reads as Python to dllint, unless somebody names the file.
+        survives(data)
+        return
+    assert survives(data) == {"DLL001"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbf" + SENTINEL.encode(),
+        SENTINEL.replace("\n", "\r\n").encode(),
+        SENTINEL.replace("\n", "\r").encode(),
+        b"# -*- coding: latin-1 -*-\n# \xe9\n" + SENTINEL.encode(),
+        b"\t\n\x0c\n" + SENTINEL.encode(),
+        SENTINEL.encode().rstrip(b"\n"),
+    ],
+    ids=["byte order mark", "crlf", "cr", "latin-1", "form feed", "no last newline"],
+)
+def test_unusual_texts_are_still_read(data: bytes) -> None:
+    assert survives(data) == {"DLL402"}

@@ -1,0 +1,34 @@
+"""A run imports only what it uses: a hook on one changed file must not be felt."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from harness import ROOT
+
+HEAVY = {"libcst", "rich", "flake8", "yaml", "multiprocessing", "concurrent.futures", "asyncio"}
+FAULTY = "from torch.utils.data import DataLoader\n\nloader = DataLoader([1], num_workers=0, prefetch_factor=2)\n"
+PROGRAM = """
+import atexit, json, sys
+atexit.register(lambda: sys.stderr.write(json.dumps(sorted(sys.modules))))
+from dllint.cli import main
+sys.exit(main())
+"""
+
+
+def modules_after(*arguments: str) -> set[str]:
+    """The names of all modules that one run with these arguments has imported."""
+    command = [sys.executable, "-c", PROGRAM, *arguments]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert [finding["code"] for finding in json.loads(result.stdout)] == ["DLL402"]
+    return set(json.loads(result.stderr))
+
+
+def test_a_plain_run_imports_nothing_heavy(tmp_path: Path) -> None:
+    program = tmp_path / "train.py"
+    program.write_text(FAULTY)
+    assert modules_after(str(program), "--output-format", "json") & HEAVY == set()
