@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from dllint.rule import registry
+from dllint.settings import KEYS, Settings
 from harness import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -35,6 +36,19 @@ def test_the_finding_in_the_readme_is_a_real_one() -> None:
     printed = dllint("check", "--exit-zero", "fixtures/showcase").splitlines()
     assert shown
     assert [line for line in shown if line not in printed] == []
+
+
+def test_the_settings_table_is_complete() -> None:
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.*?) \|", README, re.MULTILINE))
+    assert set(rows) == set(KEYS)
+    assert rows["max-workers"] == f"`{Settings().max_workers}`"
+    assert rows["max-batches-in-flight"] == f"`{Settings().max_batches_in_flight}`"
+
+
+def test_every_option_in_the_readme_exists() -> None:
+    told = set(re.findall(r"`(--[a-z-]+)", README.partition("## Rules")[0]))
+    offered = set(re.findall(r"--[a-z-]+", dllint("check", "--help")))
+    assert told <= offered
 
 
 def test_every_code_in_the_documentation_exists() -> None:

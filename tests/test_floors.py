@@ -12,8 +12,6 @@ import pytest
 
 from harness import ROOT
 
-CONFIGURATION = "pyproject.toml"
-
 
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
@@ -21,13 +19,13 @@ def house(tmp_path: Path) -> Path:
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "dllint", tmp_path / "dllint", ignore=ignore)
     shutil.copytree(ROOT / "rules", tmp_path / "dllint" / "rules", ignore=ignore)
-    shutil.copy(ROOT / CONFIGURATION, tmp_path)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
 
 
 def lint_imports(house: Path) -> subprocess.CompletedProcess[str]:
     program = "from importlinter.cli import lint_imports_command as run; run()"
-    command = [sys.executable, "-c", program, "--config", CONFIGURATION, "--no-cache"]
+    command = [sys.executable, "-c", program, "--no-cache"]
     environment = {**os.environ, "PYTHONPATH": str(house)}
     return subprocess.run(command, cwd=house, env=environment, capture_output=True, text=True, check=False)
 
