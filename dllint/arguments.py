@@ -1,0 +1,190 @@
+"""What may stand on the command line, and what it means for the settings."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dllint import __version__
+from dllint.finding import Severity
+from dllint.settings import KEYS, START_METHODS
+
+OUTPUT_FORMATS = ("text", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The command line of `dllint check`."""
+
+    paths: list[str]
+    settings: dict[str, Any]
+    """The fields of Settings that were given."""
+    output_format: str
+    output_file: str | None
+    fail_on: Severity
+    exit_zero: bool
+    statistics: bool
+    show_files: bool
+    show_settings: bool
+    quiet: bool
+    verbose: bool
+    no_color: bool
+    config: str | None
+    isolated: bool
+    stdin_filename: str | None
+
+
+def parse(words: Sequence[str]) -> Arguments:
+    """Read the command line of `dllint check`. Bad usage ends the process with status 2, as argparse does."""
+    values = vars(_check_parser().parse_args(words))
+    values["settings"] = {field: values.pop(field) for field in _SETTINGS}
+    values["fail_on"] = Severity[values["fail_on"].upper()]
+    return Arguments(**values)
+
+
+def parse_rule(words: Sequence[str]) -> tuple[str, str]:
+    """Read the command line of `dllint rule`: the code or name, and the output format."""
+    parser = argparse.ArgumentParser(prog="dllint rule", description="Explain one rule.", allow_abbrev=False)
+    parser.add_argument("rule", metavar="CODE|NAME")
+    _add_catalogue_format(parser)
+    values = parser.parse_args(words)
+    return values.rule, values.output_format
+
+
+def parse_rules(words: Sequence[str]) -> str:
+    """Read the command line of `dllint rules`: the output format."""
+    parser = argparse.ArgumentParser(prog="dllint rules", description="List all rules.", allow_abbrev=False)
+    _add_catalogue_format(parser)
+    output_format: str = parser.parse_args(words).output_format
+    return output_format
+
+
+def _add_catalogue_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output-format", choices=("text", "json", "markdown"), default="text")
+
+
+# --- dllint check ---
+
+_SETTINGS = (
+    "select",
+    "extend_select",
+    "ignore",
+    "per_file_ignores",
+    "exclude",
+    "extend_exclude",
+    "target_python",
+    "platforms",
+    "start_method",
+    "max_workers",
+    "jobs",
+)
+
+
+def _check_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="dllint",
+        usage="dllint [check] [PATHS] [options]\n       dllint rule CODE|NAME\n       dllint rules",
+        description="Find what makes PyTorch DataLoader workers crash, stall, leak or yield wrong data.",
+        epilog="Exit status: 0 nothing to report, 1 findings, 2 bad usage, bad settings or an internal error.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("paths", nargs="*", default=["."], metavar="PATHS", help="files or folders; - reads stdin")
+    parser.add_argument("--version", action="version", version=f"dllint {__version__}")
+    _add_selection(parser)
+    _add_output(parser)
+    _add_files_and_settings(parser)
+    _add_environment(parser)
+    return parser
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("rules", "RULES: codes, prefixes of codes, names or ALL, with commas")
+    for flag, text in (
+        ("--select", "run these rules only"),
+        ("--extend-select", "run these, too"),
+        ("--ignore", "do not run these"),
+    ):
+        group.add_argument(flag, type=_words, action="extend", metavar="RULES", help=text)
+    group.add_argument(
+        "--per-file-ignores",
+        type=_per_file_ignores,
+        action="extend",
+        metavar="GLOB:RULES",
+        help="rules that are silent in some files: 'tests/*:DLL2,DLL501'",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("--output-format", choices=OUTPUT_FORMATS, default="text")
+    group.add_argument("--output-file", metavar="FILE", help="write findings there instead of to stdout")
+    severities = [severity.label for severity in Severity]
+    group.add_argument("--fail-on", choices=severities, default="info", help="exit 1 only from this severity on")
+    group.add_argument("--exit-zero", action="store_true", help="exit 0 even if there are findings")
+    group.add_argument("--statistics", action="store_true", help="count findings by rule")
+    group.add_argument("--show-files", action="store_true", help="list the files that would be linted")
+    group.add_argument("--show-settings", action="store_true", help="list the settings that hold")
+    group.add_argument("-q", "--quiet", action="store_true", help="print findings only")
+    group.add_argument("-v", "--verbose", action="store_true", help="print the way and the help, too")
+    group.add_argument("--no-color", action="store_true", help="as does the environment variable NO_COLOR")
+
+
+def _add_files_and_settings(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("files and settings")
+    group.add_argument("--exclude", type=_words, action="extend", metavar="GLOBS", help="leave these out, nothing else")
+    group.add_argument("--extend-exclude", type=_words, action="extend", metavar="GLOBS", help="leave these out, too")
+    group.add_argument("--stdin-filename", metavar="FILE", help="what the text on stdin is called")
+    group.add_argument("--config", metavar="FILE", help="read settings from this file")
+    group.add_argument("--isolated", action="store_true", help="read no settings file")
+    group.add_argument("-j", "--jobs", type=_setting("max-workers"), metavar="N", help="use at most N processes")
+
+
+def _add_environment(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("where the code will run")
+    group.add_argument("--target-python", type=_setting("target-python"), metavar="3.N")
+    group.add_argument("--platforms", type=_listed("platforms"), metavar="NAMES", help="linux, macos, windows")
+    group.add_argument("--start-method", choices=START_METHODS)
+    group.add_argument("--max-workers", type=_setting("max-workers"), metavar="N", help="more workers are too many")
+
+
+# --- values ---
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for word in re.split(r"[,\s]+", text) if word)
+
+
+def _per_file_ignores(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    pairs: list[tuple[str, tuple[str, ...]]] = []
+    for word in _words(text):
+        glob, colon, selector = word.rpartition(":")
+        if colon and glob:
+            pairs.append((glob, (selector,)))
+        elif pairs and not colon:
+            pairs[-1] = (pairs[-1][0], (*pairs[-1][1], word))
+        else:
+            raise argparse.ArgumentTypeError(f"must be GLOB:RULES, such as 'tests/*:DLL2', not {text!r}")
+    return tuple(pairs)
+
+
+def _setting(key: str) -> Callable[[str], Any]:
+    def parse_value(text: str) -> Any:
+        try:
+            return KEYS[key].parse(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be {KEYS[key].allowed}, not {text!r}") from None
+
+    return parse_value
+
+
+def _listed(key: str) -> Callable[[str], Any]:
+    def parse_value(text: str) -> Any:
+        try:
+            return KEYS[key].parse(_words(text))
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be {KEYS[key].allowed}, not {text!r}") from None
+
+    return parse_value

@@ -1,0 +1,182 @@
+"""The command line: `dllint [check] PATHS`, `dllint rule CODE|NAME`, `dllint rules`.
+
+Exit status 0: nothing to report. 1: findings. 2: bad usage, bad settings or an internal error. 130: Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from dllint.arguments import Arguments, parse
+from dllint.files import PathError, Project, discover
+from dllint.rule import UnknownRule, registry, rule_named
+from dllint.settings import Settings, SettingsError, load, merge
+
+if TYPE_CHECKING:
+    from dllint.linter import Report
+    from dllint.output import Style
+
+OK, FINDINGS, FAILURE, INTERRUPTED = 0, 1, 2, 130
+_COMMANDS = ("check", "rule", "rules")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line `argv` (default: that of the process) and return the exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    command = words.pop(0) if words and words[0] in _COMMANDS else "check"
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            _never_fail_to_encode(stream)
+        status = _run(command, words)
+        sys.stdout.flush()
+        return status
+    except (SettingsError, UnknownRule, PathError) as error:
+        return _fail(str(error))
+    except BrokenPipeError:
+        # The reader has seen enough. What Python would still flush at exit goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINDINGS
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(command: str, words: list[str]) -> int:
+    if command == "check":
+        return _check(parse(words))
+    from dllint.arguments import parse_rule, parse_rules
+    from dllint.output.catalogue import render_list, render_rule
+
+    if command == "rule":
+        name, output_format = parse_rule(words)
+        sys.stdout.write(render_rule(rule_named(name), output_format))
+    else:
+        sys.stdout.write(render_list(list(registry().values()), parse_rules(words)))
+    return OK
+
+
+def _fail(message: str) -> int:
+    from dllint.output import printable
+
+    sys.stderr.write("".join(f"error: {printable(line)}\n" for line in message.splitlines()))
+    return FAILURE
+
+
+def _never_fail_to_encode(stream: TextIO) -> None:
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+
+
+# --- check ---
+
+
+def _check(arguments: Arguments) -> int:
+    settings = settings_of(arguments)
+    from dllint.selection import enabled_rules
+
+    enabled_rules(settings)
+    if arguments.show_settings:
+        return _show_settings(settings)
+    projects = discover(_paths(arguments), settings, _stdin(arguments))
+    targets = [file for project in projects for file in project.targets]
+    if arguments.show_files:
+        return _show_files([file.path for file in targets])
+    if not targets and not arguments.quiet:
+        sys.stderr.write("warning: no files to lint below the given paths\n")
+    report = _lint(projects, settings, arguments)
+    _print(report, arguments)
+    return _status(report, arguments)
+
+
+def settings_of(arguments: Arguments) -> Settings:
+    """The settings of the nearest file with the command line on top. Raises SettingsError."""
+    start = arguments.stdin_filename if arguments.paths == ["-"] else arguments.paths[0]
+    base = load(start or os.curdir, config=arguments.config, isolated=arguments.isolated)
+    return merge(base, **arguments.settings)
+
+
+def _paths(arguments: Arguments) -> list[str]:
+    return [path for path in arguments.paths if path != "-"]
+
+
+def _stdin(arguments: Arguments) -> tuple[str, bytes] | None:
+    if "-" not in arguments.paths:
+        return None
+    return arguments.stdin_filename or "-", sys.stdin.buffer.read()
+
+
+def _show_settings(settings: Settings) -> int:
+    from dllint.output import printable
+    from dllint.settings import as_table
+
+    sys.stdout.writelines(f"{printable(key)} = {printable(value)}\n" for key, value in as_table(settings))
+    return OK
+
+
+def _show_files(paths: list[str]) -> int:
+    from dllint.output import printable
+
+    sys.stdout.writelines(f"{printable(path)}\n" for path in paths)
+    return OK
+
+
+def _lint(projects: list[Project], settings: Settings, arguments: Arguments) -> Report:
+    from dllint.linter import lint
+
+    if arguments.quiet or not sys.stderr.isatty():
+        return lint(projects, settings)
+    from dllint.progress import bar_after
+
+    with bar_after(seconds=1.0) as progress:
+        return lint(projects, settings, progress=progress)
+
+
+def _print(report: Report, arguments: Arguments) -> None:
+    from dllint.output import write
+
+    if arguments.output_file is None:
+        write(report, sys.stdout, arguments.output_format, _style(arguments, sys.stdout))
+        sys.stdout.flush()
+    else:
+        style = _style(arguments)
+        _to_file(arguments.output_file, lambda stream: write(report, stream, arguments.output_format, style))
+    for error in report.errors:
+        _fail(f"{error.traceback.rstrip()}\n{error.summary}" if arguments.verbose else error.summary)
+    if report.errors:
+        sys.stderr.write("This is a defect of dllint, not of your code; all other findings are listed. -v says more.\n")
+
+
+def _to_file(path: str, produce: Callable[[TextIO], None]) -> None:
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            produce(stream)
+    except OSError as error:
+        raise PathError(f"{path}: {error.strerror}") from None
+
+
+def _style(arguments: Arguments, stream: TextIO | None = None) -> Style:
+    from dllint.output import Style
+
+    terminal = stream is not None and (stream.isatty() or _forced())
+    return Style(
+        terminal=terminal,
+        color=terminal and not arguments.no_color and not os.environ.get("NO_COLOR"),
+        verbose=arguments.verbose,
+        quiet=arguments.quiet,
+        statistics=arguments.statistics,
+    )
+
+
+def _forced() -> bool:
+    return os.environ.get("FORCE_COLOR", "0") not in ("", "0")
+
+
+def _status(report: Report, arguments: Arguments) -> int:
+    if report.errors:
+        return FAILURE
+    if arguments.exit_zero:
+        return OK
+    return FINDINGS if any(finding.severity >= arguments.fail_on for finding in report.findings) else OK

@@ -1,0 +1,245 @@
+"""The whole run: rules over the subjects of each project, then all that decides which findings are reported."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from dllint.files import Kind, Project, SourceFile
+from dllint.finding import Finding
+from dllint.rule import Rule, registry
+from dllint.selection import enabled_rules, ignored_in, severity_of
+from dllint.settings import Settings
+from dllint.suppressions import MARKS, Suppressions, UnusedSuppression
+
+Progress = Callable[[int, int], None]
+"""Called with how many steps are done, and how many there are."""
+
+
+class Source(Protocol):
+    """The text of a file, as far as this module needs it."""
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """Its decoded lines."""
+
+
+class Program(Protocol):
+    """What is known of one project; `dllint.code.program.Program` is the real one."""
+
+    def subjects(self, subject_type: type) -> Iterable[Any]:
+        """All datasets, loaders, ... of the project: what a rule with this subject is called with."""
+
+    def source(self, path: str) -> Source | None:
+        """The text of the file with this path; None for a file that the program does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class InternalError:
+    """A rule (or, with an empty code, the analysis itself) that raised: a defect of dllint, never of what it reads."""
+
+    code: str
+    path: str
+    traceback: str
+
+    @property
+    def summary(self) -> str:
+        """One line that says what failed where."""
+        what = self.code or "the analysis"
+        return f"internal error in {what} on {self.path or 'the project'}: {self.traceback.strip().splitlines()[-1]}"
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run found, sorted by place."""
+
+    findings: list[Finding] = field(default_factory=list)
+    suppressed: list[Finding] = field(default_factory=list)
+    errors: list[InternalError] = field(default_factory=list)
+    file_count: int = 0
+    """How many files were asked for."""
+    programs: dict[str, Program] = field(default_factory=dict)
+    """The program that each reported path belongs to: where output finds source lines."""
+
+    def line(self, path: str, row: int) -> str:
+        """The text of one line, without its end; empty where it cannot be had."""
+        program = self.programs.get(path)
+        source = program.source(path) if program else None
+        if source is None or not 0 < row <= len(source.lines):
+            return ""
+        return source.lines[row - 1].rstrip("\r\n")
+
+
+def lint(
+    projects: Sequence[Project],
+    settings: Settings,
+    *,
+    load: Callable[[Project, Settings], Program] | None = None,
+    progress: Progress = lambda done, total: None,
+) -> Report:
+    """Run the enabled rules on `projects`; report what stands in their targets.
+
+    `load` makes the program of a project. Raises SettingsError for selectors that no rule matches; a rule that raises
+    becomes an InternalError in the report and costs no other finding.
+    """
+    rules = enabled_rules(settings)
+    report = Report()
+    with _no_garbage_collection():
+        for number, project in enumerate(projects):
+            steps = (number * (len(rules) + 1), len(projects) * (len(rules) + 1))
+            _lint_project(project, settings, rules, report, load or _load, _shifted(progress, *steps))
+    report.findings.sort(key=Finding.sort_key)
+    report.suppressed.sort(key=Finding.sort_key)
+    return report
+
+
+def _lint_project(
+    project: Project, settings: Settings, rules: list[Rule], report: Report, load: Any, progress: Progress
+) -> None:
+    targets = {file.path: file for file in project.targets}
+    report.file_count += len(targets)
+    try:
+        program = load(project, settings)
+    except Exception:
+        report.errors.append(_error("", project.root))
+        return
+    found = list(_run_rules(rules, program, report, progress))
+    found = [finding for finding in found if finding.location.path in targets]
+    found = _without_replaced(_without_duplicates(found))
+    found = [finding for finding in found if not ignored_in(settings, finding.location.path, finding.code)]
+    suppressions = _Applied(program, targets)
+    found = suppressions.split(found, report)
+    found += suppressions.split(_unused(suppressions, rules, settings, report), report)
+    report.findings += [_with_severity(finding, settings) for finding in found]
+    report.programs |= {place.path: program for finding in found for place in finding.locations()}
+
+
+def _run_rules(rules: list[Rule], program: Program, report: Report, progress: Progress) -> Iterator[Finding]:
+    for done, rule in enumerate(rules):
+        progress(done, len(rules))
+        if rule.subject is not UnusedSuppression:
+            yield from _run_rule(rule, _subjects(rule, program, report), report)
+
+
+def _subjects(rule: Rule, program: Program, report: Report) -> Iterator[Any]:
+    assert rule.subject is not None
+    try:
+        yield from program.subjects(rule.subject)
+    except Exception:
+        report.errors.append(_error(rule.code, ""))
+
+
+def _run_rule(rule: Rule, subjects: Iterable[Any], report: Report) -> Iterator[Finding]:
+    assert rule.run is not None
+    for subject in subjects:
+        try:
+            yield from rule.run(subject)
+        except Exception:  # noqa: PERF203 - one subject that makes a rule raise costs no other finding
+            report.errors.append(_error(rule.code, getattr(subject, "path", "")))
+
+
+def _without_duplicates(findings: Iterable[Finding]) -> list[Finding]:
+    return list({(finding.code, finding.location): finding for finding in reversed(list(findings))}.values())[::-1]
+
+
+def _without_replaced(findings: list[Finding]) -> list[Finding]:
+    """One cause gets one finding: drop it where a more specific rule reports on the same line."""
+    lines = {(finding.code, finding.location.path, finding.location.row) for finding in findings}
+    replaced_by = {code: rule.replaced_by for code, rule in registry().items() if rule.replaced_by}
+
+    def replaced(finding: Finding) -> bool:
+        place = (finding.location.path, finding.location.row)
+        return any((code, *place) in lines for code in replaced_by.get(finding.code, ()))
+
+    return [finding for finding in findings if not replaced(finding)]
+
+
+class _Applied:
+    """The suppressions of a project's targets, read only where there is something to suppress."""
+
+    def __init__(self, program: Program, targets: dict[str, SourceFile]) -> None:
+        self._program = program
+        self._targets = targets
+        self._read: dict[str, Suppressions | None] = {}
+
+    def split(self, findings: Iterable[Finding], report: Report) -> list[Finding]:
+        """The findings to report; the suppressed ones go into `report`."""
+        kept: list[Finding] = []
+        for finding in findings:
+            suppressions = self.of(finding.location.path)
+            hidden = suppressions is not None and suppressions.covers(finding)
+            (report.suppressed if hidden else kept).append(finding)
+        return kept
+
+    def of(self, path: str) -> Suppressions | None:
+        """The suppressions of one target; None if it has none."""
+        if path not in self._read:
+            self._read[path] = self._look(path)
+        return self._read[path]
+
+    def _look(self, path: str) -> Suppressions | None:
+        source = self._program.source(path)
+        if source is None:
+            return None
+        data = source.data.lower()
+        # UTF-16 spreads the marks with zero bytes.
+        if not any(mark in data for mark in MARKS) and b"\0" not in data:
+            return None
+        return Suppressions.read(path, source.lines, python=self._targets[path].kind is Kind.PYTHON)
+
+    def all(self) -> Iterator[Suppressions]:
+        """The suppressions of all targets."""
+        for path in self._targets:
+            if (suppressions := self.of(path)) is not None:
+                yield suppressions
+
+
+def _unused(applied: _Applied, rules: list[Rule], settings: Settings, report: Report) -> Iterator[Finding]:
+    ran = {rule.code for rule in rules}
+    for rule in rules:
+        if rule.subject is not UnusedSuppression:
+            continue
+        subjects = [subject for suppressions in applied.all() for subject in suppressions.unused(ran)]
+        for finding in _run_rule(rule, subjects, report):
+            if not ignored_in(settings, finding.location.path, finding.code):
+                yield finding
+
+
+def _with_severity(finding: Finding, settings: Settings) -> Finding:
+    severity = severity_of(settings, finding)
+    return finding if severity is finding.severity else replace(finding, severity=severity)
+
+
+def _error(code: str, path: str) -> InternalError:
+    import traceback
+
+    return InternalError(code, path, traceback.format_exc())
+
+
+def _load(project: Project, settings: Settings) -> Program:
+    from dllint.code.program import Program as PythonProgram
+
+    return PythonProgram(project, settings)
+
+
+def _shifted(progress: Progress, offset: int, total: int) -> Progress:
+    return lambda done, _: progress(offset + done, total)
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Trees of syntax are many objects that stay: looking through them for cycles costs 15 % of a run."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

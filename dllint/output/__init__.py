@@ -1,0 +1,93 @@
+"""How findings are printed: one module per format, each with a `write`. A new one is a module and a line in FORMATS."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO, cast
+
+from dllint.finding import Severity
+from dllint.linter import Report
+
+FORMATS = {
+    "text": "dllint.output.text",
+    "json": "dllint.output.json_",
+}
+"""Name on the command line -> module, imported only when it is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How the user wants it."""
+
+    terminal: bool = False
+    """Show source lines, the way and the summary, for a person who reads a screen."""
+    color: bool = False
+    verbose: bool = False
+    quiet: bool = False
+    statistics: bool = False
+    """Count findings by rule instead of listing them."""
+
+
+Writer = Callable[[Report, TextIO, Style], None]
+
+
+def write(report: Report, stream: TextIO, output_format: str, style: Style) -> None:
+    """Print `report` to `stream` in one of FORMATS."""
+    writer = cast(Writer, importlib.import_module(FORMATS[output_format]).write)
+    writer(report, stream, style)
+
+
+# Control characters (C0, DEL, C1), line separators, what turns the direction of text, and undecodable bytes.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+def printable(text: str) -> str:
+    """`text` on one line and without anything that a terminal would obey; such characters become escapes."""
+    return _UNPRINTABLE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    letter = found[0]
+    if letter in _SHORT:
+        return _SHORT[letter]
+    code = ord(letter)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that could not be decoded
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How often one rule reported."""
+
+    code: str
+    name: str
+    severity: Severity
+    count: int
+
+
+def counts(report: Report) -> list[Count]:
+    """The findings counted by rule, most frequent first."""
+    numbers = Counter(finding.code for finding in report.findings)
+    first = {finding.code: finding for finding in reversed(report.findings)}
+    ordered = sorted(numbers.items(), key=lambda item: (-item[1], item[0]))
+    return [Count(code, first[code].name, first[code].severity, number) for code, number in ordered]
+
+
+def summary(report: Report) -> str:
+    """One line that counts what was found."""
+    files = _plural(report.file_count, "file")
+    by_severity = Counter(finding.severity for finding in report.findings)
+    parts = [_plural(by_severity[severity], severity.label) for severity in sorted(by_severity, reverse=True)]
+    if report.suppressed:
+        files += f" ({len(report.suppressed)} suppressed)"
+    return f"Found {', '.join(parts)} in {files}." if parts else f"No findings in {files}."
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 or noun == "info" else f"{number} {noun}s"

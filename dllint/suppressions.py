@@ -1,0 +1,206 @@
+"""Comments that switch findings off: `# noqa`, `# noqa: DLL201,DLL5`, `# dllint: ignore[DLL201, shm-missing] reason`.
+
+A comment counts on any line of the construct that a finding spans, or alone on the lines above it.
+`# dllint: skip-file` counts for the whole file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from dllint.finding import Finding
+from dllint.rule import UnknownRule, expand
+
+MARKS = (b"noqa", b"dllint:")
+"""Bytes that a file must contain, in any case of letters, before it is worth looking for comments in it."""
+
+_DIRECTIVE = re.compile(
+    r"#\s*(?:"
+    r"(?P<skip>dllint:\s*skip-file)\b"
+    r"|(?P<ignore>dllint:\s*ignore)\s*\[(?P<names>[^\]\n]*)\]"
+    r"|(?P<noqa>noqa)(?![\w-])(?:\s*:\s*(?P<codes>(?:(?:DLL|[A-Z]+[0-9]+)(?:[,\s]+|(?!\w)))+))?"
+    r")",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"[A-Z]+[0-9]+|DLL", re.IGNORECASE)
+_OWN = re.compile(r"DLL[0-9]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment, from its `#` to the end of its line. `alone` if nothing but space stands before it."""
+
+    row: int
+    column: int
+    text: str
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedSuppression:
+    """A code or name in a suppression that switched nothing off; the subject of DLL002."""
+
+    path: str
+    row: int
+    column: int
+    end_column: int
+    selector: str
+    known: bool
+    """Whether any rule has this code or name."""
+
+
+@dataclass(slots=True)
+class _Selector:
+    """One code, prefix or name inside a comment; `text` is None for a bare `# noqa`."""
+
+    row: int
+    column: int
+    text: str | None
+    codes: frozenset[str]
+    used: bool = False
+
+    def covers(self, code: str) -> bool:
+        return self.text is None or code in self.codes
+
+
+@dataclass(slots=True)
+class Suppressions:
+    """The suppressions of one file."""
+
+    path: str
+    skip_file: bool = False
+    _by_row: dict[int, list[_Selector]] = field(default_factory=dict)
+    _statements: list[tuple[int, int]] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, path: str, lines: Sequence[str], *, python: bool) -> Suppressions:
+        """Collect from a file's decoded lines. In Python the tokenizer tells comments from strings."""
+        suppressions = cls(path)
+        comments, suppressions._statements = python_comments(lines) if python else (list(hash_comments(lines)), [])
+        alone = {comment.row for comment in comments if comment.alone}
+        for comment in comments:
+            suppressions._add(comment, alone)
+        return suppressions
+
+    def _add(self, comment: Comment, alone: set[int]) -> None:
+        selectors: list[_Selector] = []
+        for found in _DIRECTIVE.finditer(comment.text):
+            if found["skip"]:
+                self.skip_file = True
+            else:
+                selectors.extend(_selectors(found, comment))
+        if not selectors:
+            return
+        row = comment.row
+        self._by_row.setdefault(row, []).extend(selectors)
+        while row in alone:
+            row += 1
+            self._by_row.setdefault(row, []).extend(selectors)
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether `finding` is switched off; remembers what did it."""
+        if self.skip_file:
+            return True
+        hits = [selector for row in self._rows(finding) for selector in self._by_row.get(row, ())]
+        hits = [selector for selector in hits if selector.covers(finding.code)]
+        for selector in hits:
+            selector.used = True
+        return bool(hits)
+
+    def _rows(self, finding: Finding) -> Iterable[int]:
+        first, last = finding.location.row, max(finding.location.row, finding.location.end_row)
+        for start, end in self._statements:
+            if start <= first <= end or start <= last <= end:
+                first, last = min(first, start), max(last, end)
+        return range(first, last + 1)
+
+    def unused(self, ran: set[str]) -> Iterator[UnusedSuppression]:
+        """What switched nothing off, judged among the codes of the rules that `ran`. Ask after all findings."""
+        selectors = {id(selector): selector for row in self._by_row.values() for selector in row}
+        for selector in selectors.values():
+            if selector.used or selector.text is None or not selector.codes <= ran:
+                continue
+            end = selector.column + len(selector.text)
+            known = bool(selector.codes)
+            yield UnusedSuppression(self.path, selector.row, selector.column, end, selector.text, known)
+
+
+def _selectors(found: re.Match[str], comment: Comment) -> Iterator[_Selector]:
+    group, words = ("names", re.compile(r"[^\s,]+")) if found["ignore"] else ("codes", _CODE)
+    if found[group] is None:
+        yield _Selector(comment.row, comment.column + found.start(), None, frozenset())
+        return
+    for word in words.finditer(found[group]):
+        if group == "codes" and not _OWN.fullmatch(word[0]):
+            continue
+        column = comment.column + found.start(group) + word.start()
+        yield _Selector(comment.row, column, word[0], _codes(word[0]))
+
+
+def _codes(selector: str) -> frozenset[str]:
+    try:
+        return frozenset(rule.code for rule in expand(selector))
+    except UnknownRule:
+        return frozenset()
+
+
+# --- comments ---
+
+
+def python_comments(lines: Sequence[str]) -> tuple[list[Comment], list[tuple[int, int]]]:
+    """The comments of a Python file, and the first and last row of each statement line that goes over several rows.
+
+    Where the file is broken, the rest of it is read as `hash_comments` does.
+    """
+    import tokenize
+
+    comments: list[Comment] = []
+    statements: list[tuple[int, int]] = []
+    plain = [_without_end(line) for line in lines]
+    source = iter([line + "\n" for line in plain])
+    row = start = 0
+    try:
+        for token in tokenize.generate_tokens(lambda: next(source, "")):
+            row = token.end[0]
+            if token.type == tokenize.COMMENT:
+                comments.append(_comment(row, token.start[1], plain[row - 1]))
+            elif token.type == tokenize.NEWLINE:
+                if start and row > start:
+                    statements.append((start, row))
+                start = 0
+            elif not start and token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT):
+                start = token.start[0]
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        comments.extend(comment for comment in hash_comments(plain) if comment.row > row)
+    return comments, statements
+
+
+def hash_comments(lines: Iterable[str]) -> Iterator[Comment]:
+    """Comments in a language where a `#` outside of quotes, at the start of a line or after a space, begins one."""
+    for row, line in enumerate(lines, 1):
+        text = _without_end(line)
+        column = _hash_column(text) if "#" in text else None
+        if column is not None:
+            yield _comment(row, column, text)
+
+
+def _comment(row: int, column: int, line: str) -> Comment:
+    return Comment(row, column + 1, line[column:], alone=not line[:column].strip("\ufeff \t\f"))
+
+
+def _hash_column(text: str) -> int | None:
+    quote = ""
+    for column, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter == "#" and (column == 0 or text[column - 1] in "\ufeff \t"):
+            return column
+    return None
+
+
+def _without_end(line: str) -> str:
+    return line.rstrip("\r\n")

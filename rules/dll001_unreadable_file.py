@@ -1,0 +1,58 @@
+"""DLL001 unreadable-file
+
+## What it does
+Reports a file that cannot be decoded or parsed, where it matters: it uses torch, or it was named on the command line.
+The reason may be wrong bytes for its encoding, a syntax error, Python 2, NUL bytes, or a size that no source file has.
+
+## Why it breaks workers
+What cannot be read is not checked: the classes in it count as unknown, and their findings are missing. A linter that
+stays silent about that would look like one that found nothing.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+
+loader = DataLoader(dataset, num_workers=4
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+
+loader = DataLoader(dataset, num_workers=4)
+```
+
+## When to ignore
+For files that are not meant to parse: templates with placeholders, test data for parsers, Python 2 code. Leave them out
+with `extend-exclude`.
+
+## References
+- Encoding declarations: https://peps.python.org/pep-0263/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dllint.code.program import Unreadable
+from dllint.finding import Failure, Finding, Location, Severity
+from dllint.rule import Rule
+
+RULE = Rule(
+    code="DLL001",
+    name="unreadable-file",
+    severity=Severity.ERROR,
+    failure=Failure.TOOL,
+    since="0.1",
+)
+
+
+@RULE.check
+def unreadable_file(unreadable: Unreadable) -> Iterator[Finding]:
+    """Report a file that cannot be decoded or parsed."""
+    row, column = max(unreadable.row, 1), max(unreadable.column, 1)
+    yield RULE.finding(
+        Location(unreadable.path, row, column, row, column + 1),
+        f"Cannot read this file: {unreadable.reason}",
+        help="mend the file, or leave it out with `extend-exclude`; nothing in it was checked",
+    )
