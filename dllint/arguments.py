@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from dllint import __version__
@@ -15,8 +15,7 @@ from dllint.settings import KEYS, START_METHODS
 OUTPUT_FORMATS = ("text", "json")
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(argparse.Namespace):
     """The command line of `dllint check`."""
 
     paths: list[str]
@@ -24,7 +23,8 @@ class Arguments:
     """The fields of Settings that were given."""
     output_format: str
     output_file: str | None
-    fail_on: Severity
+    fail_on: Any
+    """The lowest Severity that makes the run fail."""
     exit_zero: bool
     statistics: bool
     show_files: bool
@@ -39,10 +39,10 @@ class Arguments:
 
 def parse(words: Sequence[str]) -> Arguments:
     """Read the command line of `dllint check`. Bad usage ends the process with status 2, as argparse does."""
-    values = vars(_check_parser().parse_args(words))
-    values["settings"] = {field: values.pop(field) for field in _SETTINGS}
-    values["fail_on"] = Severity[values["fail_on"].upper()]
-    return Arguments(**values)
+    arguments = _check_parser().parse_args(words, namespace=Arguments())
+    arguments.settings = {field: getattr(arguments, field) for field in _SETTINGS}
+    arguments.fail_on = Severity[arguments.fail_on.upper()]
+    return arguments
 
 
 def parse_rule(words: Sequence[str]) -> tuple[str, str]:
@@ -86,6 +86,7 @@ _SETTINGS = (
 def _check_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="dllint",
+        formatter_class=_formatter,
         usage="dllint [check] [PATHS] [options]\n       dllint rule CODE|NAME\n       dllint rules",
         description="Find what makes PyTorch DataLoader workers crash, stall, leak or yield wrong data.",
         epilog="Exit status: 0 nothing to report, 1 findings, 2 bad usage, bad settings or an internal error.",
@@ -98,6 +99,12 @@ def _check_parser() -> argparse.ArgumentParser:
     _add_files_and_settings(parser)
     _add_environment(parser)
     return parser
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    # With a width of its own argparse need not import shutil to ask for the terminal's, which it does on every run.
+    width = os.environ.get("COLUMNS", "")
+    return argparse.HelpFormatter(prog, max_help_position=30, width=int(width) if width.isdigit() else 100)
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:

@@ -25,7 +25,19 @@ _COMMANDS = ("check", "rule", "rules")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (default: that of the process) and return the exit status."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    import gc
+
+    # A run is short: looking for cycles would only cost time. Restored for whoever calls this in a longer process.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _main(list(sys.argv[1:] if argv is None else argv))
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _main(words: list[str]) -> int:
     command = words.pop(0) if words and words[0] in _COMMANDS else "check"
     try:
         for stream in (sys.stdout, sys.stderr):

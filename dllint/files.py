@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import NamedTuple
 
 from dllint.globs import GitIgnore, Globs, ignored
 from dllint.settings import Settings
@@ -85,8 +86,7 @@ class Project:
         return tuple(file for file in self.files if file.target)
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
+class _Given(NamedTuple):
     """A path as the user gave it."""
 
     path: str
@@ -130,8 +130,7 @@ def _look_at(path: str) -> _Given:
 # --- roots ---
 
 
-@dataclass(frozen=True, slots=True)
-class _Root:
+class _Root(NamedTuple):
     path: str
     start: str
     """Where the walk begins: below `path` only for a package without a project around it."""

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from dllint.files import Kind, Project, SourceFile
 from dllint.finding import Finding
@@ -41,8 +41,7 @@ class Program(Protocol):
         """The text of the file with this path; None for a file that the program does not know."""
 
 
-@dataclass(frozen=True, slots=True)
-class InternalError:
+class InternalError(NamedTuple):
     """A rule (or, with an empty code, the analysis itself) that raised: a defect of dllint, never of what it reads."""
 
     code: str
@@ -192,7 +191,7 @@ class _Applied:
         # UTF-16 spreads the marks with zero bytes.
         if not any(mark in data for mark in MARKS) and b"\0" not in data:
             return None
-        return Suppressions.read(path, source.lines, python=self._targets[path].kind is Kind.PYTHON)
+        return Suppressions(path, source.lines, python=self._targets[path].kind is Kind.PYTHON)
 
     def all(self) -> Iterator[Suppressions]:
         """The suppressions of all targets."""

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from dllint.finding import Severity
 
@@ -123,8 +123,7 @@ def _bytes(value: object) -> int:
     return _count(size)
 
 
-@dataclass(frozen=True, slots=True)
-class _Key:
+class _Key(NamedTuple):
     parse: Callable[[object], Any]
     allowed: str
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
 
 from dllint.finding import Finding
 from dllint.rule import UnknownRule, expand
@@ -16,20 +17,21 @@ from dllint.rule import UnknownRule, expand
 MARKS = (b"noqa", b"dllint:")
 """Bytes that a file must contain, in any case of letters, before it is worth looking for comments in it."""
 
-_DIRECTIVE = re.compile(
-    r"#\s*(?:"
-    r"(?P<skip>dllint:\s*skip-file)\b"
-    r"|(?P<ignore>dllint:\s*ignore)\s*\[(?P<names>[^\]\n]*)\]"
-    r"|(?P<noqa>noqa)(?![\w-])(?:\s*:\s*(?P<codes>(?:(?:DLL|[A-Z]+[0-9]+)(?:[,\s]+|(?!\w)))+))?"
-    r")",
-    re.IGNORECASE,
-)
-_CODE = re.compile(r"[A-Z]+[0-9]+|DLL", re.IGNORECASE)
-_OWN = re.compile(r"DLL[0-9]*", re.IGNORECASE)
+
+@cache
+def _directive() -> re.Pattern[str]:
+    # Compiled when first needed: most runs meet no such comment. As in flake8, a `noqa:` without codes is a bare one.
+    return re.compile(
+        r"#\s*(?:"
+        r"(?P<skip>dllint:\s*skip-file)\b"
+        r"|(?P<ignore>dllint:\s*ignore)\s*\[(?P<names>[^\]\n]*)\]"
+        r"|(?P<noqa>noqa)(?![\w-])(?:\s*:\s*(?P<codes>(?:(?:DLL|[A-Z]+[0-9]+)(?:[,\s]+|(?!\w)))+))?"
+        r")",
+        re.IGNORECASE,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(NamedTuple):
     """A comment, from its `#` to the end of its line. `alone` if nothing but space stands before it."""
 
     row: int
@@ -38,8 +40,7 @@ class Comment:
     alone: bool
 
 
-@dataclass(frozen=True, slots=True)
-class UnusedSuppression:
+class UnusedSuppression(NamedTuple):
     """A code or name in a suppression that switched nothing off; the subject of DLL002."""
 
     path: str
@@ -51,42 +52,37 @@ class UnusedSuppression:
     """Whether any rule has this code or name."""
 
 
-@dataclass(slots=True)
 class _Selector:
     """One code, prefix or name inside a comment; `text` is None for a bare `# noqa`."""
 
-    row: int
-    column: int
-    text: str | None
-    codes: frozenset[str]
-    used: bool = False
+    __slots__ = ("codes", "column", "row", "text", "used")
+
+    def __init__(self, row: int, column: int, text: str | None) -> None:
+        self.row = row
+        self.column = column
+        self.text = text
+        self.codes = _codes(text) if text else frozenset()
+        self.used = False
 
     def covers(self, code: str) -> bool:
         return self.text is None or code in self.codes
 
 
-@dataclass(slots=True)
 class Suppressions:
-    """The suppressions of one file."""
+    """The suppressions of one file, from its decoded lines. In Python the tokenizer tells comments from strings."""
 
-    path: str
-    skip_file: bool = False
-    _by_row: dict[int, list[_Selector]] = field(default_factory=dict)
-    _statements: list[tuple[int, int]] = field(default_factory=list)
-
-    @classmethod
-    def read(cls, path: str, lines: Sequence[str], *, python: bool) -> Suppressions:
-        """Collect from a file's decoded lines. In Python the tokenizer tells comments from strings."""
-        suppressions = cls(path)
-        comments, suppressions._statements = python_comments(lines) if python else (list(hash_comments(lines)), [])
+    def __init__(self, path: str, lines: Sequence[str], *, python: bool) -> None:
+        self.path = path
+        self.skip_file = False
+        self._by_row: dict[int, list[_Selector]] = {}
+        comments, self._statements = python_comments(lines) if python else (list(hash_comments(lines)), [])
         alone = {comment.row for comment in comments if comment.alone}
         for comment in comments:
-            suppressions._add(comment, alone)
-        return suppressions
+            self._add(comment, alone)
 
     def _add(self, comment: Comment, alone: set[int]) -> None:
         selectors: list[_Selector] = []
-        for found in _DIRECTIVE.finditer(comment.text):
+        for found in _directive().finditer(comment.text):
             if found["skip"]:
                 self.skip_file = True
             else:
@@ -128,15 +124,13 @@ class Suppressions:
 
 
 def _selectors(found: re.Match[str], comment: Comment) -> Iterator[_Selector]:
-    group, words = ("names", re.compile(r"[^\s,]+")) if found["ignore"] else ("codes", _CODE)
+    group = "names" if found["ignore"] else "codes"
     if found[group] is None:
-        yield _Selector(comment.row, comment.column + found.start(), None, frozenset())
+        yield _Selector(comment.row, comment.column + found.start(), None)
         return
-    for word in words.finditer(found[group]):
-        if group == "codes" and not _OWN.fullmatch(word[0]):
-            continue
-        column = comment.column + found.start(group) + word.start()
-        yield _Selector(comment.row, column, word[0], _codes(word[0]))
+    for word in re.finditer(r"[^\s,]+", found[group]):
+        if group == "names" or word[0].upper().startswith("DLL"):
+            yield _Selector(comment.row, comment.column + found.start(group) + word.start(), word[0])
 
 
 def _codes(selector: str) -> frozenset[str]:

@@ -6,8 +6,7 @@ import importlib
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TextIO, cast
+from typing import NamedTuple, TextIO, cast
 
 from dllint.finding import Severity
 from dllint.linter import Report
@@ -19,8 +18,7 @@ FORMATS = {
 """Name on the command line -> module, imported only when it is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """How the user wants it."""
 
     terminal: bool = False
@@ -61,14 +59,13 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """How often one rule reported."""
 
     code: str
     name: str
     severity: Severity
-    count: int
+    number: int
 
 
 def counts(report: Report) -> list[Count]:

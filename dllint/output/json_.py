@@ -20,7 +20,7 @@ def write(report: Report, stream: TextIO, style: Style) -> None:
 
 def _statistics(report: Report) -> list[dict[str, Any]]:
     return [
-        {"code": item.code, "name": item.name, "severity": item.severity.label, "count": item.count}
+        {"code": item.code, "name": item.name, "severity": item.severity.label, "count": item.number}
         for item in counts(report)
     ]
 

@@ -48,4 +48,4 @@ def _statistics(report: Report) -> Iterator[str]:
     items = counts(report)
     width = len(str(items[0].count)) if items else 0
     for item in items:
-        yield f"{item.count:>{width}}  {item.code}  {item.severity.label:<7}  {item.name}"
+        yield f"{item.number:>{width}}  {item.code}  {item.severity.label:<7}  {item.name}"
