@@ -40,7 +40,8 @@ class Arguments(argparse.Namespace):
 def parse(words: Sequence[str]) -> Arguments:
     """Read the command line of `dllint check`. Bad usage ends the process with status 2, as argparse does."""
     arguments = _check_parser().parse_args(words, namespace=Arguments())
-    arguments.settings = {field: getattr(arguments, field) for field in _SETTINGS}
+    given = ((field, getattr(arguments, field)) for field in _SETTINGS)
+    arguments.settings = {field: tuple(value) if isinstance(value, list) else value for field, value in given}
     arguments.fail_on = Severity[arguments.fail_on.upper()]
     return arguments
 

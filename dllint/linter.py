@@ -92,8 +92,8 @@ def lint(
     report = Report()
     with _no_garbage_collection():
         for number, project in enumerate(projects):
-            steps = (number * (len(rules) + 1), len(projects) * (len(rules) + 1))
-            _lint_project(project, settings, rules, report, load or _load, _shifted(progress, *steps))
+            step = _shifted(progress, number * len(rules), len(projects) * len(rules))
+            _lint_project(project, settings, rules, report, load or _load, step)
     report.findings.sort(key=Finding.sort_key)
     report.suppressed.sort(key=Finding.sort_key)
     return report
@@ -121,10 +121,10 @@ def _lint_project(
 
 
 def _run_rules(rules: list[Rule], program: Program, report: Report, progress: Progress) -> Iterator[Finding]:
-    for done, rule in enumerate(rules):
-        progress(done, len(rules))
+    for done, rule in enumerate(rules, 1):
         if rule.subject is not UnusedSuppression:
             yield from _run_rule(rule, _subjects(rule, program, report), report)
+        progress(done, len(rules))
 
 
 def _subjects(rule: Rule, program: Program, report: Report) -> Iterator[Any]:
@@ -205,7 +205,9 @@ def _unused(applied: _Applied, rules: list[Rule], settings: Settings, report: Re
     for rule in rules:
         if rule.subject is not UnusedSuppression:
             continue
-        subjects = [subject for suppressions in applied.all() for subject in suppressions.unused(ran)]
+        # That a comment switches this very rule off cannot be judged before this rule has run.
+        others = ran - {rule.code}
+        subjects = [subject for suppressions in applied.all() for subject in suppressions.unused(others)]
         for finding in _run_rule(rule, subjects, report):
             if not ignored_in(settings, finding.location.path, finding.code):
                 yield finding

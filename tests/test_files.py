@@ -114,8 +114,7 @@ def test_a_package_without_a_project_is_rooted_where_its_imports_start(tmp_path:
 
 @pytest.mark.parametrize(
     "folder",
-    ["node_modules", ".venv", "venv", "site-packages", "__pycache__", ".tox", ".nox", "build", "dist", "x.egg-info"]
-    + [".eggs", ".hidden", ".ipynb_checkpoints"],
+    ("node_modules", ".venv", "venv", "site-packages", "__pycache__", ".tox", "build", "dist", "x.egg-info", ".hidden"),
 )
 def test_what_others_wrote_or_tools_made_is_skipped(here: Path, folder: str) -> None:
     write(here, f"{folder}/a.py", f"pkg/{folder}/b.py", "c.py")
@@ -160,8 +159,9 @@ def test_exclude_replaces_the_defaults_and_extend_exclude_adds_to_them(here: Pat
 def test_a_file_given_by_name_is_linted_even_if_excluded(here: Path) -> None:
     write(here, "a_pb2.py", "ignored.py", "script", "b.py")
     (here / ".gitignore").write_text("ignored.py\n")
-    found = only("a_pb2.py", "ignored.py", "script", extend_exclude=("*_pb2.py",), root=str(here)).targets
-    assert [(file.path, file.explicit) for file in found] == [("a_pb2.py", True), ("ignored.py", True), ("script", True)]
+    names = ["a_pb2.py", "ignored.py", "script"]
+    found = only(*names, extend_exclude=("*_pb2.py",), root=str(here)).targets
+    assert [(file.path, file.explicit) for file in found] == [(name, True) for name in names]
 
 
 # --- .gitignore ---

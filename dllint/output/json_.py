@@ -8,7 +8,7 @@ from typing import Any, TextIO
 from dllint.finding import Finding, Fix, Location
 from dllint.linter import Report
 from dllint.output import Style, counts
-from dllint.rule import registry
+from dllint.rule import rule_url
 
 
 def write(report: Report, stream: TextIO, style: Style) -> None:
@@ -27,7 +27,6 @@ def _statistics(report: Report) -> list[dict[str, Any]]:
 
 def as_dict(finding: Finding) -> dict[str, Any]:
     """One finding as plain values."""
-    rule = registry().get(finding.code)
     return {
         "code": finding.code,
         "name": finding.name,
@@ -36,7 +35,7 @@ def as_dict(finding: Finding) -> dict[str, Any]:
         "failure": finding.failure.label,
         "filename": finding.location.path,
         **_span(finding.location),
-        "url": rule.url if rule else None,
+        "url": rule_url(finding.code, finding.name),
         "help": finding.help,
         "fix": _fix(finding.fix),
         "related": [

@@ -46,6 +46,6 @@ def _plain(report: Report, style: Style) -> Iterator[str]:
 
 def _statistics(report: Report) -> Iterator[str]:
     items = counts(report)
-    width = len(str(items[0].count)) if items else 0
+    width = len(str(items[0].number)) if items else 0
     for item in items:
         yield f"{item.number:>{width}}  {item.code}  {item.severity.label:<7}  {item.name}"
