@@ -1,0 +1,179 @@
+"""Datasets: project classes whose methods run in workers, with the loaders that read them and what they carry along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.code import apis, classes, start_method, state
+from dllint.code.loaders import Loader
+from dllint.code.modules import Module
+from dllint.code.scopes import ClassScope
+from dllint.code.state import Item
+from dllint.code.values import Collection, Derived, Instance, Product, Value
+from dllint.code.workers import WORKER_METHODS, WorkerCode, entries_of_class, entries_of_values
+from dllint.finding import Location, Related
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+
+class Dataset:
+    """One dataset class of the project."""
+
+    def __init__(self, program: Program, cls: ClassScope, loaders: list[Loader]) -> None:
+        self.program = program
+        self.cls = cls
+        self.loaders = loaders
+
+    @property
+    def module(self) -> Module:
+        return self.cls.module
+
+    @property
+    def path(self) -> str:
+        return self.module.path
+
+    @property
+    def name(self) -> str:
+        return self.cls.name
+
+    @property
+    def symbol(self) -> str:
+        return self.cls.qualname
+
+    @property
+    def location(self) -> Location:
+        return self.module.location(self.cls.node)
+
+    @cached_property
+    def is_iterable(self) -> bool:
+        """Whether it is an IterableDataset."""
+        return any(base in apis.ITERABLE_BASES for base in classes.external_bases(self.program.evaluator, self.cls))
+
+    @property
+    def runs_in_main(self) -> bool:
+        """Whether every loader that is seen to read it has no workers: then nothing of it runs in a worker."""
+        return bool(self.loaders) and all(loader.has_no_workers for loader in self.loaders)
+
+    @cached_property
+    def working_loaders(self) -> list[Loader]:
+        """The loaders over it that may have workers."""
+        return [loader for loader in self.loaders if not loader.has_no_workers]
+
+    @cached_property
+    def start_methods(self) -> frozenset[str]:
+        """The methods by which workers that read it may be started."""
+        if not self.working_loaders:
+            return start_method.of_scope(self.program, self.cls)
+        return frozenset().union(*(start_method.of_loader(self.program, loader) for loader in self.working_loaders))
+
+    @property
+    def may_fork(self) -> bool:
+        return "fork" in self.start_methods
+
+    @property
+    def may_pickle(self) -> bool:
+        return bool(self.start_methods & start_method.PICKLING)
+
+    @cached_property
+    def worker(self) -> WorkerCode:
+        """The code that workers run for it: its methods, and the collate_fn and worker_init_fn of its loaders."""
+        entries = entries_of_class(self.program, self.cls, f"dataset {self.name}")
+        for loader in self.working_loaders:
+            for name, argument in loader.worker_callables():
+                entries += entries_of_values(self.program, argument.values(self.program.evaluator), name)
+        return WorkerCode(self.program, entries)
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """All that it carries into the workers."""
+        found: list[Item] = []
+        keys = set()
+        for value in self.instances:
+            for item in state.items(self.program, value):
+                key = (item.value.key, item.attribute, item.owner)
+                if key not in keys:
+                    keys.add(key)
+                    found.append(item)
+        return found
+
+    @cached_property
+    def instances(self) -> list[Instance]:
+        """The constructions of it that a loader with workers reads; one unknown one if none is seen."""
+        seen = {v.key: v for loader in self.working_loaders for v in read_by(self.program, loader) if v.cls is self.cls}
+        return list(seen.values()) or [Instance(self.cls)]
+
+    def loader_related(self) -> list[Related]:
+        """The loader that starts its workers, where one is seen."""
+        best = sorted(self.working_loaders, key=lambda loader: not loader.has_workers)
+        return [best[0].related()] if best else []
+
+
+def read_by(program: Program, loader: Loader) -> list[Instance]:
+    """The objects of project classes that a loader reads: its dataset, and the datasets within that."""
+    memo = program.facts.read_by_memo
+    if id(loader) not in memo:
+        found: dict[tuple[object, ...], Instance] = {}
+        for value in loader.dataset_values():
+            for instance in _read(program, value, 0, set()):
+                found.setdefault(instance.key, instance)
+        memo[id(loader)] = list(found.values())
+    return memo[id(loader)]
+
+
+def _read(program: Program, value: Value, depth: int, seen: set[object]) -> Iterator[Instance]:
+    if depth > 5 or value.key in seen:
+        return
+    seen.add(value.key)
+    ev = program.evaluator
+    if isinstance(value, Instance):
+        yield value
+        for item in state.items(program, value):
+            if isinstance(item.value, Instance) and is_dataset_class(program, item.value.cls):
+                yield item.value
+    elif isinstance(value, Collection):
+        parts = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:20]]
+        for part in parts:
+            for inner in part:
+                yield from _read(program, inner, depth + 1, seen)
+    elif isinstance(value, Product):
+        for argument in [*value.node.args, *(k.value for k in value.node.keywords)]:
+            if value.name in apis.WRAPPERS or value.name in apis.DATASET_BASES:
+                for inner in ev.values(argument, value.frame):
+                    yield from _read(program, inner, depth + 1, seen)
+    elif isinstance(value, Derived):
+        yield from _read(program, value.base, depth + 1, seen)
+
+
+def is_dataset_class(program: Program, cls: ClassScope) -> bool:
+    """Whether a class derives from a library's dataset class, or from one that the settings name."""
+    names = set(classes.external_bases(program.evaluator, cls))
+    if names & apis.NOT_DATASETS:
+        return False
+    if names & apis.DATASET_BASES or names & set(program.settings.dataset_bases):
+        return True
+    wanted = {name.rpartition(".")[2] for name in program.settings.dataset_bases}
+    return any(base.name in wanted for base in classes.project_mro(program.evaluator, cls))
+
+
+def find(program: Program) -> list[Dataset]:
+    """All datasets of a program: by their bases, and duck-typed classes that a loader is given."""
+    by_class: dict[ClassScope, list[Loader]] = {}
+    for module in program.parsed_seeds:
+        names = program.facts.dataset_class_names
+        for cls in module.classes:
+            if cls.name in names and is_dataset_class(program, cls):
+                by_class[cls] = []
+    for loader in program.facts.loaders:
+        for value in read_by(program, loader):
+            if value.cls in by_class or _looks_like_dataset(program, value.cls):
+                readers = by_class.setdefault(value.cls, [])
+                if loader not in readers:
+                    readers.append(loader)
+    return [Dataset(program, cls, loaders) for cls, loaders in by_class.items()]
+
+
+def _looks_like_dataset(program: Program, cls: ClassScope) -> bool:
+    return any(classes.method(program.evaluator, cls, name) for name in WORKER_METHODS if name != "__len__")

@@ -1,0 +1,157 @@
+"""Which device an expression names, and which calls bring a tensor there."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from dllint.code import apis, classes
+from dllint.code.scopes import last_name
+from dllint.code.values import Const, Derived, External, Frame, Instance, Product, Unknown, Value, Values, by_default
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_CONFIGS = frozenset("args opt opts cfg config conf hparams params settings flags FLAGS options self cls".split())
+"""Names of objects whose `.device` is a setting. The `.device` of anything else is that of a tensor or module."""
+
+
+class Device(Enum):
+    """What is known of the device that something goes to."""
+
+    CUDA = "cuda"
+    """On every way an accelerator."""
+    MAYBE = "maybe"
+    """A device, and not the CPU on every way."""
+    NONE = "none"
+    """The CPU, the device of an input, or no device at all (a dtype)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A call that touches a device: `text` is how it reads in a message."""
+
+    device: Device
+    text: str
+
+
+def named(program: Program, node: ast.expr, frame: Frame) -> Device:
+    """The device that an argument names."""
+    if isinstance(node, ast.Attribute) and node.attr == "device" and last_name(node.value) not in _CONFIGS:
+        return Device.NONE
+    return of_values(program, program.evaluator.values(node, frame))
+
+
+def of_values(program: Program, values: Values) -> Device:
+    """The device that these values name together."""
+    found = {_of_value(program, value) for value in by_default(values)}
+    found.discard(None)
+    if not found or found == {Device.NONE}:
+        return Device.NONE
+    return Device.CUDA if found == {Device.CUDA} else Device.MAYBE
+
+
+def _of_value(program: Program, value: Value) -> Device | None:
+    if isinstance(value, Const):
+        return _of_constant(value.value)
+    if isinstance(value, Product) and value.name == "torch.device":
+        arguments = [*value.node.args, *(k.value for k in value.node.keywords if k.arg == "type")]
+        return of_values(program, program.evaluator.values(arguments[0], value.frame)) if arguments else Device.NONE
+    if isinstance(value, Product) and value.name == "str" and isinstance(value.node.func, ast.JoinedStr):
+        first = value.node.func.values[:1]
+        text = first[0].value if first and isinstance(first[0], ast.Constant) else ""
+        return _of_constant(text)
+    if isinstance(value, Unknown) and "device" in value.name.lower():
+        return Device.MAYBE
+    if isinstance(value, Product) and "device" in value.name.rpartition(".")[2].lower():
+        return Device.MAYBE
+    return Device.NONE
+
+
+def _of_constant(value: object) -> Device | None:
+    if isinstance(value, str):
+        return Device.CUDA if value.split(":")[0] == "cuda" else Device.NONE
+    return None if value is None else Device.NONE
+
+
+def transfer(program: Program, call: ast.Call, frame: Frame) -> Transfer | None:
+    """What a call does to a device; None if it touches none but the CPU."""
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        method = _method_transfer(program, call, function, frame)
+        if method is not None:
+            return method
+    device = _keyword(call, "device")
+    for value in program.evaluator.values(function, frame):
+        if not isinstance(value, External):
+            continue
+        if value.name in apis.CUDA_RAISES:
+            return Transfer(Device.CUDA, f"{value.name}()")
+        if value.name == "torch.load" and _keyword(call, "map_location") is not None:
+            return _to(program, _keyword(call, "map_location"), frame, "torch.load(map_location=...)")
+        if device is not None and (value.name in apis.FACTORIES or value.name.startswith("torch.nn.")):
+            return _to(program, device, frame, f"{value.name}(device=...)")
+    return None
+
+
+def _method_transfer(program: Program, call: ast.Call, function: ast.Attribute, frame: Frame) -> Transfer | None:
+    name = function.attr
+    if name == "cuda" and _is_tensor_like(program, function.value, frame, name):
+        return Transfer(Device.CUDA, ".cuda()")
+    if name == "pin_memory" and not call.args and _is_made_by_torch(program, function.value, frame):
+        return Transfer(Device.CUDA, ".pin_memory()")
+    if name == "to" and _is_tensor_like(program, function.value, frame, name):
+        target = _keyword(call, "device") or (call.args[0] if call.args else None)
+        return _to(program, target, frame, ".to(...)") if target is not None else None
+    if name in apis.TENSOR_FACTORY_METHODS:
+        return _to(program, _keyword(call, "device"), frame, f".{name}(device=...)")
+    return None
+
+
+def _to(program: Program, node: ast.expr | None, frame: Frame, text: str) -> Transfer | None:
+    if node is None or isinstance(node, ast.Starred):
+        return None
+    device = named(program, node, frame)
+    if device is Device.NONE:
+        return None
+    return Transfer(device, text.replace("...", ast.unparse(node)[:40]))
+
+
+def _keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((k.value for k in call.keywords if k.arg == name), None)
+
+
+def _is_tensor_like(program: Program, node: ast.expr, frame: Frame, method: str) -> bool:
+    """Whether `node.method` is not a method that the project itself defines, and no module's function."""
+    for value in program.evaluator.values(node, frame):
+        if isinstance(value, External):
+            return False
+        if isinstance(value, Instance) and classes.method(program.evaluator, value.cls, method) is not None:
+            return False
+    return True
+
+
+def _is_made_by_torch(program: Program, node: ast.expr, frame: Frame) -> bool:
+    for value in program.evaluator.values(node, frame):
+        origin = value.origin if isinstance(value, Derived) else value
+        if isinstance(origin, Product) and origin.name.startswith("torch."):
+            return True
+    return False
+
+
+def is_on_cuda(program: Program, value: Value) -> bool:
+    """Whether a value is certainly a tensor or module on an accelerator."""
+    if isinstance(value, Derived):
+        for step in value.chain():
+            if isinstance(step.node, ast.Call) and step.via in (".cuda()", ".to()"):
+                moved = transfer(program, step.node, step.frame)
+                return moved is not None and moved.device is Device.CUDA
+            if step.via in (".cpu()", ".numpy()", ".tolist()", ".item()"):
+                return False
+        return is_on_cuda(program, value.origin)
+    if isinstance(value, Product):
+        moved = transfer(program, value.node, value.frame)
+        return moved is not None and moved.device is Device.CUDA and value.name not in apis.CUDA_RAISES
+    return False

@@ -1,0 +1,553 @@
+"""What an expression can be: names followed to their bindings, parameters to the calls, attributes to what is written.
+
+Nothing is run. Each question has a budget, so that cycles, deep nesting and huge tables end in "unknown".
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code import classes, folding, libcalls
+from dllint.code.reaching import reaching
+from dllint.code.scopes import (
+    AttributeWrite,
+    Binding,
+    ClassScope,
+    FunctionScope,
+    ModuleScope,
+    Scope,
+    dotted,
+    scope_of,
+)
+from dllint.code.values import (
+    UNKNOWNS,
+    ClassRef,
+    Collection,
+    Const,
+    Derived,
+    External,
+    Frame,
+    Function,
+    Instance,
+    ModuleRef,
+    Number,
+    Partial,
+    Product,
+    Super,
+    Unknown,
+    Value,
+    Values,
+    is_unknown,
+    merge,
+)
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_MOST_STEPS = 6000
+"""Evaluation steps for one question."""
+_DEEPEST = 70
+"""Nested evaluations: each takes some frames of Python's own stack."""
+_MOST_CALLERS = 3
+"""Calls within calls that arguments are followed through."""
+
+
+class Evaluator:
+    """Answers `values(expression, frame)` for one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._memo: dict[tuple[int, int, int], Values] = {}
+        self._active: set[tuple[int, int, int, int]] = set()
+        self._steps = 0
+        self._depth = 0
+        self.assumed: list[tuple[str, Value]] = []
+        """What a name is taken to be while a condition is tried: see `folding.narrowed`."""
+
+    def values(self, node: ast.AST, frame: Frame) -> Values:
+        """What `node` can be in `frame`; never empty."""
+        if self._depth == 0:
+            self._steps = 0
+        return self.infer(node, frame) or UNKNOWNS
+
+    # The recursive part: may give an empty tuple for a cycle, which then adds nothing.
+
+    def infer(self, node: ast.AST, frame: Frame) -> Values:
+        self._steps += 1
+        if self._steps > _MOST_STEPS or self._depth > _DEEPEST:
+            return UNKNOWNS
+        handler = _HANDLERS.get(type(node))
+        if handler is None:
+            return UNKNOWNS
+        receiver = frame.receiver
+        place = (id(node), id(frame.scope), id(receiver.cls) if receiver is not None else 0)
+        plain = frame.call is None and frame.outer is None and not self.assumed
+        if plain and place in self._memo:
+            return self._memo[place]
+        active = (*place, id(frame.call))
+        if active in self._active:
+            return ()
+        self._active.add(active)
+        self._depth += 1
+        try:
+            found = handler(self, node, frame)
+        finally:
+            self._depth -= 1
+            self._active.discard(active)
+        if plain and (self._depth == 0 or found) and self._steps <= _MOST_STEPS:
+            self._memo[place] = found
+        return found
+
+    def _constant(self, node: ast.Constant, frame: Frame) -> Values:
+        return (Const(node.value, node, frame.scope),)
+
+    def _lambda(self, node: ast.Lambda, frame: Frame) -> Values:
+        scope = scope_of(node)
+        return (Function(scope, None, frame),) if isinstance(scope, FunctionScope) else UNKNOWNS
+
+    def _display(self, node: ast.List | ast.Tuple | ast.Set, frame: Frame) -> Values:
+        return (Collection(type(node).__name__.lower(), node, frame, tuple(node.elts)),)
+
+    def _dict(self, node: ast.Dict, frame: Frame) -> Values:
+        return (Collection("dict", node, frame, tuple(node.values), tuple(node.keys)),)
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Frame) -> Values:
+        kind = {"ListComp": "list", "SetComp": "set", "GeneratorExp": "generator"}[type(node).__name__]
+        return (Collection(kind, node, frame, each=self.infer(node.elt, frame)),)
+
+    def _dict_comprehension(self, node: ast.DictComp, frame: Frame) -> Values:
+        return (Collection("dict", node, frame, each=self.infer(node.value, frame)),)
+
+    def _string(self, node: ast.JoinedStr, frame: Frame) -> Values:
+        return (Product("str", ast.Call(func=node, args=[], keywords=[]), frame),)
+
+    def _named(self, node: ast.NamedExpr, frame: Frame) -> Values:
+        return self.infer(node.value, frame)
+
+    def _starred(self, node: ast.Starred | ast.Await, frame: Frame) -> Values:
+        return UNKNOWNS
+
+    # Names
+
+    def _name(self, node: ast.Name, frame: Frame) -> Values:
+        for key, value in reversed(self.assumed):
+            if key == node.id:
+                return (value,)
+        scope = scope_of(node)
+        found = self.lookup(node.id, node, scope, frame)
+        return folding.narrowed(self, node, found, frame)
+
+    def lookup(self, name: str, use: ast.AST, scope: Scope, frame: Frame) -> Values:
+        """What `name` means at `use`, looked up from `scope` outwards."""
+        at: Scope | None = scope
+        while at is not None:
+            visible = at is scope or not isinstance(at, ClassScope)
+            bindings = at.index().bindings.get(name) if visible else None
+            if bindings and bindings[0].kind == "global":
+                bindings, at = self._module_of(at).bindings.get(name), self._module_of(at)
+            if bindings:
+                chosen = reaching(bindings, use if at is scope else None)
+                home = self.frame_of(at, frame)
+                if len(chosen) == 1:
+                    return self.bound(chosen[0], home)
+                groups = [(binding, self.bound(binding, home)) for binding in chosen]
+                return merge(folding.survivors(self, name, groups, home))
+            at = at.parent
+        module = scope.module
+        starred = self.program.star_member(module, name)
+        if starred is not None:
+            return starred
+        return (External(f"builtins.{name}"),) if name in _BUILTINS else UNKNOWNS
+
+    @staticmethod
+    def _module_of(scope: Scope) -> Scope:
+        return scope.module.scope
+
+    @staticmethod
+    def frame_of(scope: Scope, frame: Frame) -> Frame:
+        """The activation of `scope` that `frame` runs in."""
+        at: Frame | None = frame
+        while at is not None:
+            if at.scope is scope:
+                return at
+            at = at.outer
+        return Frame(scope)
+
+    def bound(self, binding: Binding, frame: Frame) -> Values:
+        """What one binding gives its name."""
+        kind, value = binding.kind, binding.value
+        if kind == "import":
+            return self.program.imported(binding, frame.scope.module)
+        if kind == "scope":
+            return self._defined(binding, frame)
+        if kind == "parameter":
+            return self.parameter(binding.name, frame)
+        if value is None or kind in ("unknown", "global"):
+            return UNKNOWNS
+        if kind == "augmented":
+            return self._augmented(value, frame)
+        found = self.infer(value, frame)
+        if kind == "assign":
+            return found
+        if kind == "item":
+            return merge(self.item(v, binding.index, binding.node, frame) for v in found)
+        if kind == "each":
+            return self.elements(value, found, frame)
+        if kind == "each item":
+            return self._element_parts(value, found, binding.index, frame)
+        if kind == "with":
+            return tuple(self._managed(v, value, frame) for v in found)
+        return UNKNOWNS
+
+    def _augmented(self, value: ast.AST, frame: Frame) -> Values:
+        assert isinstance(value, ast.AugAssign)
+        if isinstance(value.op, ast.Add) and isinstance(value.value, (ast.List, ast.ListComp)):
+            return self.infer(value.value, frame)
+        return UNKNOWNS
+
+    def _managed(self, value: Value, node: ast.AST, frame: Frame) -> Value:
+        if isinstance(value, (Product, Derived)):
+            return Derived(value, "with", node, frame)
+        return value
+
+    def _defined(self, binding: Binding, frame: Frame) -> Values:
+        scope = frame.scope.children.get(id(binding.node))
+        if isinstance(scope, ClassScope):
+            return (ClassRef(scope),)
+        if isinstance(scope, FunctionScope):
+            outer = frame if isinstance(frame.scope, FunctionScope) else None
+            return (Function(scope, None, outer),)
+        return UNKNOWNS
+
+    # Parameters
+
+    def parameter(self, name: str, frame: Frame) -> Values:
+        """What a parameter can be: by the call that made this frame, else by all calls that the project has."""
+        scope = frame.scope
+        if not isinstance(scope, FunctionScope):
+            return UNKNOWNS
+        if name == scope.receiver_name:
+            return self._receiver(scope, frame)
+        arguments = scope.node.args
+        for extra, kind in ((arguments.vararg, "tuple"), (arguments.kwarg, "dict")):
+            if extra is not None and extra.arg == name:
+                return (Unknown(f"*{kind}"),)
+        if frame.call is not None and frame.caller is not None:
+            return self._argument(name, scope, frame.call, frame.caller)
+        return self._over_all_calls(name, scope, frame)
+
+    def _receiver(self, scope: FunctionScope, frame: Frame) -> Values:
+        if frame.receiver is not None:
+            return (frame.receiver,)
+        owner = scope.owner
+        if owner is None:
+            return UNKNOWNS
+        return (ClassRef(owner),) if "classmethod" in scope.decorators else (Instance(owner),)
+
+    def _over_all_calls(self, name: str, scope: FunctionScope, frame: Frame) -> Values:
+        calls = self.program.call_sites(scope)
+        if not calls or self._depth > _DEEPEST // 2:
+            return self._unseen(name, scope)
+        groups = []
+        for call, caller in calls:
+            if frame.receiver is not None and isinstance(frame.receiver, Instance) and frame.receiver.node is not None:
+                bound = classes.init_frame(self, frame.receiver, scope)
+                if bound is not None and bound.call is not None and bound.caller is not None:
+                    return self._argument(name, scope, bound.call, bound.caller)
+            groups.append(self._argument(name, scope, call, caller))
+        return merge(groups)
+
+    def _unseen(self, name: str, scope: FunctionScope) -> Values:
+        """A parameter of a function that nothing is seen to call: its default, and whatever else a user may pass."""
+        default = scope.default(name)
+        known = self.infer(default, Frame(scope.parent or scope)) if default is not None else ()
+        annotated = scope.annotation(name)
+        typed = self._annotated(annotated, scope) if annotated is not None and not known else ()
+        return merge([known, typed, (Unknown(name, overrides=bool(known)),)])
+
+    def _annotated(self, annotation: ast.AST, scope: FunctionScope) -> Values:
+        """An object of the project class that an annotation names."""
+        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+            text = annotation.value
+            found = self.lookup(text, annotation, scope.module.scope, Frame(scope.module.scope)) if text.isidentifier() else ()
+        elif isinstance(annotation, (ast.Name, ast.Attribute)):
+            found = self.infer(annotation, Frame(scope.parent or scope))
+        else:
+            return ()
+        return tuple(Instance(value.cls) for value in found if isinstance(value, ClassRef))
+
+    def _argument(self, name: str, scope: FunctionScope, call: ast.Call, caller: Frame) -> Values:
+        """The value of parameter `name` in one call; the default where the call leaves it out."""
+        given, certain = self.argument_node(name, scope, call, caller)
+        if given is not None:
+            if caller.depth >= _MOST_CALLERS:
+                caller = Frame(caller.scope, caller.receiver)
+            return self.infer(given, caller)
+        if not certain:
+            splat = self._from_splat(name, call, caller)
+            if splat is not None:
+                return splat
+        default = scope.default(name)
+        known = self.infer(default, Frame(scope.parent or scope)) if default is not None else ()
+        return known if certain and known else merge([known, (Unknown(name),)])
+
+    def _from_splat(self, name: str, call: ast.Call, caller: Frame) -> Values | None:
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                for value in self.infer(keyword.value, caller):
+                    if isinstance(value, Collection) and value.kind == "dict":
+                        node = collection_get(value, name)
+                        if node is not None:
+                            return self.infer(node, value.frame)
+        return None
+
+    @staticmethod
+    def argument_node(
+        name: str, scope: FunctionScope, call: ast.Call, caller: Frame
+    ) -> tuple[ast.expr | None, bool]:
+        """The expression that a call passes for a parameter, and whether its absence would be certain."""
+        certain = True
+        for keyword in call.keywords:
+            if keyword.arg == name:
+                return keyword.value, True
+            certain = certain and keyword.arg is not None
+        positional = [*scope.node.args.posonlyargs, *scope.node.args.args]
+        names = [argument.arg for argument in positional]
+        if scope.receiver_name is not None:
+            names = names[1:]
+        for position, argument in enumerate(call.args):
+            if isinstance(argument, ast.Starred):
+                return None, False
+            if position < len(names) and names[position] == name:
+                return argument, True
+        return None, certain
+
+    # Elements
+
+    def item(self, value: Value, index: int | str | None, node: ast.AST, frame: Frame) -> Values:
+        """`value[index]`; any element where the index is not known."""
+        if isinstance(value, Collection):
+            if value.each is not None:
+                return value.each
+            if isinstance(index, str):
+                found = collection_get(value, index)
+                return self.infer(found, value.frame) if found is not None else UNKNOWNS
+            if isinstance(index, int) and value.kind in ("list", "tuple") and -len(value.items) <= index < len(value.items):
+                return self.infer(value.items[index], value.frame)
+            return merge(self.infer(item, value.frame) for item in value.items[:12]) or UNKNOWNS
+        if isinstance(value, (Product, Derived)):
+            return (Derived(value, "[]", node, frame),)
+        return UNKNOWNS
+
+    def elements(self, node: ast.AST, found: Values, frame: Frame) -> Values:
+        """What a loop over these values meets."""
+        groups: list[Values] = []
+        for value in found:
+            if isinstance(value, Collection) and value.kind == "dict":
+                groups.append(UNKNOWNS)
+            elif isinstance(value, Collection):
+                groups.append(self.item(value, None, node, frame))
+            elif isinstance(value, Product) and value.name in _PASS_ELEMENTS and value.node.args:
+                inner = value.node.args[-1 if value.name == "builtins.zip" else 0]
+                groups.append(self.elements(inner, self.infer(inner, value.frame), value.frame))
+            elif isinstance(value, Product) and value.name == "builtins.range":
+                groups.append((Number(0, None, node),))
+            elif isinstance(value, (Product, Derived)):
+                groups.append((Derived(value, "each", node, frame),))
+            else:
+                groups.append(UNKNOWNS)
+        return merge(groups)
+
+    def _element_parts(self, node: ast.AST, found: Values, index: int, frame: Frame) -> Values:
+        """The `index`th part of what a loop over these values meets: knows enumerate, zip and items."""
+        groups: list[Values] = []
+        for value in found:
+            if isinstance(value, Product) and value.name == "builtins.enumerate" and value.node.args:
+                inner = value.node.args[0]
+                if index == 0:
+                    groups.append((Number(0, None, node),))
+                else:
+                    groups.append(self.elements(inner, self.infer(inner, value.frame), value.frame))
+            elif isinstance(value, Product) and value.name == "builtins.zip" and index < len(value.node.args):
+                inner = value.node.args[index]
+                groups.append(self.elements(inner, self.infer(inner, value.frame), value.frame))
+            elif isinstance(value, Collection) and value.each is None and value.kind != "dict":
+                parts = [self.infer(item, value.frame) for item in value.items[:12]]
+                groups += [self.item(part, index, node, frame) for values in parts for part in values]
+            elif isinstance(value, Derived) and value.via == ".items()" and isinstance(value.base, Collection):
+                groups.append(self.item(value.base, None, node, frame) if index == 1 else UNKNOWNS)
+            elif isinstance(value, (Product, Derived)):
+                groups.append((Derived(Derived(value, "each", node, frame), "[]", node, frame),))
+            else:
+                groups.append(UNKNOWNS)
+        return merge(groups)
+
+    def _subscript(self, node: ast.Subscript, frame: Frame) -> Values:
+        index = node.slice
+        literal = index.value if isinstance(index, ast.Constant) and isinstance(index.value, (int, str)) else None
+        if isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant):
+            negative = index.operand.value
+            literal = -negative if isinstance(negative, int) and isinstance(index.op, ast.USub) else None
+        groups: list[Values] = []
+        for value in self.infer(node.value, frame):
+            if isinstance(index, ast.Slice) and isinstance(value, Collection):
+                groups.append((Collection(value.kind, node, frame, each=self.item(value, None, node, frame)),))
+            elif isinstance(value, Instance):
+                groups.append(self.call_method(value, "__getitem__", node, frame))
+            elif isinstance(value, External):
+                groups.append((value,))  # a generic alias: Dataset[int]
+            elif isinstance(value, ClassRef):
+                groups.append((value,))
+            else:
+                groups.append(self.item(value, literal, node, frame))
+        if isinstance(node.value, ast.Attribute):
+            groups += classes.element_writes(self, node.value, frame)
+        known = merge(groups)
+        return known
+
+    # Attributes and calls
+
+    def _attribute(self, node: ast.Attribute, frame: Frame) -> Values:
+        if self.assumed:
+            text = dotted(node)
+            for key, value in reversed(self.assumed):
+                if key == text:
+                    return (value,)
+        found = merge(self.attribute(value, node.attr, node, frame) for value in self.infer(node.value, frame))
+        return folding.narrowed(self, node, found, frame)
+
+    def attribute(self, value: Value, name: str, node: ast.AST, frame: Frame) -> Values:
+        """`value.name`."""
+        if isinstance(value, ModuleRef):
+            return self.program.member(value.module, name)
+        if isinstance(value, External):
+            return (External(self.program.canonical(f"{value.name}.{name}")),)
+        if isinstance(value, (Instance, ClassRef, Super)):
+            return classes.attribute(self, value, name, node, frame)
+        if isinstance(value, Derived) and value.via == ".parse_args()":
+            return libcalls.argparse_option(self, value, name)
+        if isinstance(value, (Product, Derived, Collection)):
+            return (Derived(value, f".{name}", node, frame),)
+        if isinstance(value, Unknown):
+            return (Unknown(name),)
+        return UNKNOWNS
+
+    def _call(self, node: ast.Call, frame: Frame) -> Values:
+        return merge(self.result(function, node, frame) for function in self.infer(node.func, frame))
+
+    def result(self, function: Value, call: ast.Call, frame: Frame) -> Values:
+        """What calling `function` with the arguments of `call` gives."""
+        if isinstance(function, External):
+            return libcalls.result(self, function.name, call, frame)
+        if isinstance(function, ClassRef):
+            return (Instance(function.cls, call, frame),)
+        if isinstance(function, Function):
+            return self.returned(function, call, frame)
+        if isinstance(function, Instance):
+            return self.call_method(function, "__call__", call, frame)
+        if isinstance(function, Partial):
+            return self.result(function.target, libcalls.merged_call(function, call), frame)
+        if isinstance(function, Derived):
+            return libcalls.method_result(self, function, call, frame)
+        if isinstance(function, Product):
+            return (Derived(function, "()", call, frame),)
+        return UNKNOWNS
+
+    def call_method(self, value: Instance, name: str, node: ast.AST, frame: Frame) -> Values:
+        method = classes.method(self, value.cls, name)
+        if method is None:
+            return UNKNOWNS
+        return self.returned(Function(method, value), node if isinstance(node, ast.Call) else None, frame)
+
+    def returned(self, function: Function, call: ast.Call | None, frame: Frame) -> Values:
+        """What a project function returns."""
+        scope = function.scope
+        if frame.depth >= _MOST_CALLERS:
+            frame = Frame(frame.scope, frame.receiver)
+        inner = Frame(scope, function.receiver, call, frame if call is not None else None, function.outer)
+        if isinstance(scope.node, ast.Lambda):
+            scope.index()
+            return self.infer(scope.node.body, inner)
+        if scope.is_generator:
+            if "contextmanager" in scope.decorators:
+                return UNKNOWNS
+            return (Collection("generator", scope.node, inner, each=UNKNOWNS),)
+        if isinstance(scope.node, ast.AsyncFunctionDef):
+            return UNKNOWNS
+        values = [self.infer(r.value, inner) for r in scope.returns if r.value is not None]
+        return merge(values) if values else (Const(None, scope.node, scope),)
+
+    # Operators
+
+    def _binary(self, node: ast.BinOp, frame: Frame) -> Values:
+        return folding.binary(self, node, frame)
+
+    def _boolean(self, node: ast.BoolOp, frame: Frame) -> Values:
+        return folding.boolean(self, node, frame)
+
+    def _unary(self, node: ast.UnaryOp, frame: Frame) -> Values:
+        return folding.unary(self, node, frame)
+
+    def _compare(self, node: ast.Compare, frame: Frame) -> Values:
+        return folding.compare(self, node, frame)
+
+    def _conditional(self, node: ast.IfExp, frame: Frame) -> Values:
+        verdict = folding.verdict(self, node.test, frame)
+        branches = [node.body] if verdict is True else [node.orelse] if verdict is False else [node.body, node.orelse]
+        return merge(self.infer(branch, frame) for branch in branches)
+
+    def written(self, write: AttributeWrite, frame: Frame) -> Values:
+        """What an attribute write stores."""
+        return self.bound(write.binding, frame)
+
+
+def collection_get(value: Collection, key: str) -> ast.expr | None:
+    """The expression under a constant key of a dict."""
+    for name, item in zip(value.keys, value.items, strict=False):
+        if name == key or (isinstance(name, ast.Constant) and name.value == key):
+            return item
+    return None
+
+
+def known(values: Values) -> Iterator[Value]:
+    """The values that are not "anything else"."""
+    return (value for value in values if not isinstance(value, Unknown))
+
+
+_PASS_ELEMENTS = frozenset({
+    "builtins.enumerate", "builtins.reversed", "builtins.sorted", "builtins.iter", "builtins.list", "builtins.tuple",
+    "tqdm.tqdm", "tqdm.auto.tqdm", "builtins.zip", "itertools.islice", "rich.progress.track", "tqdm.notebook.tqdm",
+})
+
+_BUILTINS = frozenset(
+    "open int float str bool bytes list tuple dict set frozenset len min max sum sorted reversed range enumerate zip map "
+    "filter iter next super getattr setattr isinstance type print object Exception RuntimeError ValueError any all abs "
+    "round id vars input property staticmethod classmethod bytearray memoryview callable hasattr".split()
+)
+
+_HANDLERS = {
+    ast.Constant: Evaluator._constant,
+    ast.Name: Evaluator._name,
+    ast.Attribute: Evaluator._attribute,
+    ast.Call: Evaluator._call,
+    ast.Subscript: Evaluator._subscript,
+    ast.Lambda: Evaluator._lambda,
+    ast.List: Evaluator._display,
+    ast.Tuple: Evaluator._display,
+    ast.Set: Evaluator._display,
+    ast.Dict: Evaluator._dict,
+    ast.ListComp: Evaluator._comprehension,
+    ast.SetComp: Evaluator._comprehension,
+    ast.GeneratorExp: Evaluator._comprehension,
+    ast.DictComp: Evaluator._dict_comprehension,
+    ast.JoinedStr: Evaluator._string,
+    ast.NamedExpr: Evaluator._named,
+    ast.BinOp: Evaluator._binary,
+    ast.BoolOp: Evaluator._boolean,
+    ast.UnaryOp: Evaluator._unary,
+    ast.Compare: Evaluator._compare,
+    ast.IfExp: Evaluator._conditional,
+    ast.Starred: Evaluator._starred,
+}

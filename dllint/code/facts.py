@@ -1,0 +1,124 @@
+"""The facts of a program that several rules ask for, each computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.code import datasets, loaders, start_method
+from dllint.code.datasets import Dataset
+from dllint.code.loaders import Loader
+from dllint.code.modules import Module
+from dllint.code.scopes import FunctionScope, Scope
+from dllint.code.values import Instance, Unknown, Value
+from dllint.code.workers import Step, WorkerCode, entries_of_values
+from dllint.finding import Related
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+
+class WorkerEntry:
+    """The code that workers run for one entry: a dataset's methods, or a function handed to a loader."""
+
+    def __init__(self, program: Program, code: WorkerCode, path: str, loaders_: list[Loader], dataset: Dataset | None) -> None:
+        self.program = program
+        self.code = code
+        self.path = path
+        self.loaders = loaders_
+        self.dataset = dataset
+
+    @property
+    def start_methods(self) -> frozenset[str]:
+        """The methods by which its workers may be started."""
+        if not self.loaders:
+            return start_method.of_platform(self.program) if self.dataset is None else self.dataset.start_methods
+        return frozenset().union(*(start_method.of_loader(self.program, loader) for loader in self.loaders))
+
+    def way(self, step: Step) -> list[Related]:
+        """From the loader that starts the workers, where one is seen, to the function that `step` is."""
+        best = sorted(self.loaders, key=lambda loader: not loader.has_workers)
+        return [*([best[0].related()] if best else []), *step.way()]
+
+
+class Facts:
+    """Loaders, datasets and worker code of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.read_by_memo: dict[int, list[Instance]] = {}
+        self._declared: dict[Module, frozenset[str]] = {}
+        self._spawned: dict[Scope, bool] = {}
+
+    @cached_property
+    def loader_class_names(self) -> set[str]:
+        return loaders.loader_classes(self.program)
+
+    @cached_property
+    def dataset_class_names(self) -> set[str]:
+        return self.program.dataset_names
+
+    @cached_property
+    def loaders(self) -> list[Loader]:
+        return loaders.find(self.program)
+
+    @cached_property
+    def datasets(self) -> list[Dataset]:
+        return datasets.find(self.program)
+
+    @cached_property
+    def worker_entries(self) -> list[WorkerEntry]:
+        return list(self._entries())
+
+    def _entries(self) -> Iterator[WorkerEntry]:
+        for dataset in self.datasets:
+            if not dataset.runs_in_main:
+                yield WorkerEntry(self.program, dataset.worker, dataset.path, dataset.working_loaders, dataset)
+        for loader in self.loaders:
+            if loader.has_no_workers:
+                continue
+            steps = []
+            for name, argument in loader.worker_callables():
+                steps += entries_of_values(self.program, argument.values(self.program.evaluator), name)
+            steps += entries_of_values(self.program, loader.dataset_values(), "dataset")
+            if steps or any(not isinstance(v, Unknown) for v in loader.dataset_values()):
+                yield WorkerEntry(self.program, WorkerCode(self.program, steps), loader.path, [loader], None)
+
+    def loaders_made_by(self, value: Value) -> list[Loader]:
+        """The loaders that a loader object can be, by the call that made it."""
+        node = getattr(value, "node", None)
+        return [loader for loader in self.loaders if loader.call is node or loader.frame.call is node]
+
+    # Start methods
+
+    def declared_start_methods(self, module: Module) -> frozenset[str]:
+        """What `set_start_method` sets in the module, or in any module of the project that builds no loader itself."""
+        if module not in self._declared:
+            self._declared[module] = start_method.declared(self.program, module) or self._declared_elsewhere
+        return self._declared[module]
+
+    @cached_property
+    def _declared_elsewhere(self) -> frozenset[str]:
+        found = [start_method.declared(self.program, m) for m in self.program.seeds if not m.is_test]
+        found = [methods for methods in found if methods]
+        # Other entry points of the project may set nothing: theirs stay possible.
+        return frozenset().union(*found) | start_method.of_platform(self.program) if found else frozenset()
+
+    @cached_property
+    def _spawned_roots(self) -> list[Scope]:
+        return start_method.spawned_functions(self.program)
+
+    def runs_in_spawned_process(self, scope: Scope) -> bool:
+        """Whether all calls of a function that are seen come from one that `mp.spawn` runs."""
+        return bool(self._spawned_roots) and self._comes_from_spawned(scope, 0)
+
+    def _comes_from_spawned(self, scope: Scope, depth: int) -> bool:
+        if scope in self._spawned_roots:
+            return True
+        if not isinstance(scope, FunctionScope) or depth > 4:
+            return False
+        calls = self.program.call_sites(scope)
+        return bool(calls) and all(self._comes_from_spawned(frame.scope, depth + 1) for _, frame in calls)
+
+

@@ -1,0 +1,272 @@
+"""What calls into the standard library and into torch give, as far as values are concerned."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dllint.code import classes, folding
+from dllint.code.scopes import Scope, last_name
+from dllint.code.values import (
+    UNKNOWN,
+    UNKNOWNS,
+    ClassRef,
+    Collection,
+    Const,
+    Derived,
+    Frame,
+    Instance,
+    Number,
+    Partial,
+    Product,
+    Super,
+    Unknown,
+    Value,
+    Values,
+    bounds,
+    merge,
+    truth,
+)
+
+if TYPE_CHECKING:
+    from dllint.code.evaluator import Evaluator
+
+Handler = Callable[["Evaluator", ast.Call, Frame], Values]
+
+CPU_COUNTS = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count", "psutil.cpu_count"})
+"""Calls that give the machine's processors, whatever part of them this process may use."""
+
+SAME_VALUE = frozenset({
+    "copy.copy", "copy.deepcopy", "typing.cast", "builtins.iter", "ray.put", "torch.utils.data.Subset.dataset",
+})
+
+
+def result(ev: Evaluator, name: str, call: ast.Call, frame: Frame) -> Values:
+    """What calling the library function or class `name` gives."""
+    handler = _HANDLERS.get(name)
+    if handler is not None:
+        return handler(ev, call, frame)
+    if name in CPU_COUNTS:
+        return (Number(1, None, call, cpus=True),)
+    if name in SAME_VALUE and call.args:
+        found = ev.infer(call.args[-1] if name == "typing.cast" else call.args[0], frame)
+        if name == "builtins.iter" and not any(isinstance(v, Collection) and v.kind == "generator" for v in found):
+            return (Product(name, call, frame),)
+        return found
+    return (Product(name, call, frame),)
+
+
+def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame) -> Values:
+    """What calling a method of a library object, or of a container, gives."""
+    base, name = function.base, function.via.removeprefix(".")
+    if isinstance(base, Collection) and base.kind == "dict" and name in ("get", "pop") and call.args:
+        key = call.args[0]
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            found = ev.item(base, key.value, call, frame)
+            default = ev.infer(call.args[1], frame) if len(call.args) > 1 else ()
+            return merge([found, default]) if found == UNKNOWNS else found
+        return ev.item(base, None, call, frame)
+    if isinstance(base, Collection) and name == "copy":
+        return (base,)
+    if isinstance(base, Product) and base.name == "argparse.ArgumentParser" and name in ("parse_known_args",):
+        return (Collection("tuple", call, frame, each=(Derived(base, ".parse_args()", call, frame),)),)
+    return (Derived(base, f".{name}()", call, frame),)
+
+
+def merged_call(partial: Partial, call: ast.Call) -> ast.Call:
+    """One call with the arguments of a partial and of the call of it."""
+    later = {keyword.arg for keyword in call.keywords}
+    earlier = [k for k in partial.node.keywords if k.arg is None or k.arg not in later]
+    merged = ast.Call(func=call.func, args=[*partial.node.args[1:], *call.args], keywords=[*earlier, *call.keywords])
+    ast.copy_location(merged, call)
+    merged.dll_parent = getattr(call, "dll_parent", None)  # type: ignore[attr-defined]
+    return merged
+
+
+def _super(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    owner = classes.owner_of(frame.scope)
+    if call.args and isinstance(call.args[0], ast.Name):
+        for value in ev.infer(call.args[0], frame):
+            if isinstance(value, ClassRef):
+                owner = value.cls
+    if owner is None:
+        return UNKNOWNS
+    at: Frame | None = frame
+    while at is not None and at.receiver is None:
+        at = at.outer
+    receiver = at.receiver if at is not None and at.receiver is not None else Instance(owner)
+    return (Super(owner, receiver),)
+
+
+def _partial(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if not call.args:
+        return UNKNOWNS
+    return merge((Partial(target, call, frame),) for target in ev.infer(call.args[0], frame))
+
+
+def _number(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if len(call.args) != 1:
+        return UNKNOWNS
+    return merge((_as_number(value, call, frame),) for value in ev.infer(call.args[0], frame))
+
+
+def _as_number(value: Value, call: ast.Call, frame: Frame) -> Value:
+    kind = int if last_name(call.func) == "int" else float
+    if isinstance(value, Const) and isinstance(value.value, (int, float, str, bool)):
+        try:
+            return Const(kind(value.value), call, frame.scope)
+        except (ValueError, OverflowError):
+            return UNKNOWN
+    return value if isinstance(value, (Number, Unknown)) else UNKNOWN
+
+
+def _bool(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if not call.args:
+        return (Const(False, call, frame.scope),)
+    verdict = folding.verdict(ev, call.args[0], frame)
+    if verdict is None:
+        known = [truth(v) for v in ev.infer(call.args[0], frame)]
+        return merge((UNKNOWN if k is None else Const(k, call, frame.scope),) for k in known)
+    return (Const(verdict, call, frame.scope),)
+
+
+def _extreme(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """`min(...)` and `max(...)` of numbers, some of which are not known."""
+    lowest = last_name(call.func) == "min"
+    parts: list[ast.expr] = list(call.args)
+    if len(parts) == 1 and isinstance(parts[0], (ast.List, ast.Tuple)):
+        parts = list(parts[0].elts)
+    spans = []
+    cpus = False
+    for part in parts:
+        found = ev.infer(part, frame)
+        cpus = cpus or any(isinstance(v, Number) and v.cpus for v in found)
+        known = [bounds(v) for v in found]
+        lows = [s[0] for s in known if s is not None and s[0] is not None]
+        highs = [s[1] for s in known if s is not None and s[1] is not None]
+        whole = len(lows) == len(found) and found
+        capped = len(highs) == len(found) and found
+        spans.append((min(lows) if whole else None, max(highs) if capped else None))
+    if not spans:
+        return UNKNOWNS
+    pick = min if lowest else max
+    lows = [s[0] for s in spans if s[0] is not None]
+    highs = [s[1] for s in spans if s[1] is not None]
+    if len(lows) == len(highs) == len(spans) and all(low == high for low, high in spans):
+        return (Const(pick(lows), call, frame.scope),)
+    low = min(lows) if lowest and len(lows) == len(spans) else max(lows) if not lowest and lows else None
+    high = min(highs) if lowest and highs else max(highs) if not lowest and len(highs) == len(spans) else None
+    return (Number(low, high, call, cpus=cpus and not lowest),) if (low, high) != (None, None) else UNKNOWNS
+
+
+def _length(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    return (Number(0, None, call),)
+
+
+def _dict(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if call.args:
+        return ev.infer(call.args[0], frame) if not call.keywords else UNKNOWNS
+    items = tuple(keyword.value for keyword in call.keywords)
+    keys = tuple(keyword.arg for keyword in call.keywords)
+    return (Collection("dict", call, frame, items, keys),)
+
+
+def _sequence(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    kind = {"sorted": "list", "reversed": "list", "frozenset": "set"}.get(last_name(call.func), last_name(call.func))
+    if not call.args:
+        return (Collection(kind, call, frame),)
+    found = ev.infer(call.args[0], frame)
+    return (Collection(kind, call, frame, each=ev.elements(call.args[0], found, frame)),)
+
+
+def _map(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    return (Collection("generator", call, frame, each=UNKNOWNS),)
+
+
+def _next(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if not call.args:
+        return UNKNOWNS
+    return ev.elements(call.args[0], ev.infer(call.args[0], frame), frame)
+
+
+def _getattr(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if len(call.args) < 2 or not isinstance(call.args[1], ast.Constant):
+        return UNKNOWNS
+    name = str(call.args[1].value)
+    found = merge(ev.attribute(v, name, call, frame) for v in ev.infer(call.args[0], frame))
+    default = ev.infer(call.args[2], frame) if len(call.args) > 2 else ()
+    return merge([found, default])
+
+
+_HANDLERS: dict[str, Handler] = {
+    "builtins.super": _super,
+    "functools.partial": _partial,
+    "builtins.int": _number,
+    "builtins.float": _number,
+    "builtins.round": _number,
+    "builtins.bool": _bool,
+    "builtins.min": _extreme,
+    "builtins.max": _extreme,
+    "builtins.len": _length,
+    "torch.cuda.device_count": _length,
+    "builtins.dict": _dict,
+    "builtins.list": _sequence,
+    "builtins.tuple": _sequence,
+    "builtins.set": _sequence,
+    "builtins.frozenset": _sequence,
+    "builtins.sorted": _sequence,
+    "builtins.map": _map,
+    "builtins.filter": _map,
+    "builtins.next": _next,
+    "builtins.getattr": _getattr,
+}
+
+
+# Command-line options
+
+
+def argparse_option(ev: Evaluator, namespace: Derived, name: str) -> Values:
+    """The default of an option: what the program runs with when it is started plainly."""
+    scope = namespace.frame.scope
+    found = _options(ev, scope, name)
+    return merge(found) if found else (Unknown(name),)
+
+
+def _options(ev: Evaluator, scope: Scope, name: str) -> list[Values]:
+    own = list(_declared(ev, scope.module, name))
+    if own:
+        return own
+    elsewhere = [values for module in ev.program.modules_with("add_argument") for values in _declared(ev, module, name)]
+    return elsewhere if len({v.key for values in elsewhere for v in values}) == 1 else []
+
+
+def _declared(ev: Evaluator, module: object, name: str) -> list[Values]:
+    found = []
+    for call, scope in ev.program.calls_in(module, "add_argument"):
+        if name not in option_names(call):
+            continue
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        if "default" in given:
+            found.append(ev.infer(given["default"], Frame(scope)))
+        elif _action(given) in ("store_true", "store_false"):
+            found.append((Const(_action(given) == "store_false", call, scope),))
+        else:
+            found.append((Const(None, call, scope), Unknown(name)))
+    return found
+
+
+def _action(given: dict[str | None, ast.expr]) -> str:
+    action = given.get("action")
+    return str(action.value) if isinstance(action, ast.Constant) else ""
+
+
+def option_names(call: ast.Call) -> list[str]:
+    """The attribute names that an `add_argument` call fills."""
+    for keyword in call.keywords:
+        if keyword.arg == "dest" and isinstance(keyword.value, ast.Constant):
+            return [str(keyword.value.value)]
+    texts = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    long = [t for t in texts if t.startswith("--")] or texts
+    return [t.lstrip("-").replace("-", "_") for t in long[:1]]
+

@@ -1,0 +1,241 @@
+"""The modules of a project: which file an import means, and where in a file a name is mentioned.
+
+Questions over the whole project ("who calls this function?") go through the bytes first: a file that does not hold the
+name is not parsed, and of one that does only the scopes around the name are indexed.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+
+from dllint.code.scopes import ClassScope, FunctionScope, ModuleScope, Scope, last_name
+from dllint.finding import Location
+from dllint.syntax.python import CannotParse, Source, parse
+
+_CLASS = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)]*)\)?", re.MULTILINE)
+_BASE = re.compile(rb"([\w.]+)\s*(?:\[[^\]]*\]\s*)?(?=,|$|\()")
+
+
+class Module:
+    """One Python file of the project, parsed when it is first needed."""
+
+    def __init__(
+        self, path: str, absolute: str, name: str, is_package: bool, data: bytes, is_target: bool
+    ) -> None:
+        self.path = path
+        self.absolute = absolute
+        self.name = name
+        self.is_package = is_package
+        self.is_target = is_target
+        self.source = Source(path, data)
+        self.error: CannotParse | None = None
+        self._scope: ModuleScope | None = None
+
+    @property
+    def data(self) -> bytes:
+        return self.source.data
+
+    @property
+    def scope(self) -> ModuleScope:
+        """The indexed top level; that of an empty module if the file cannot be parsed (then `error` says why)."""
+        if self._scope is None:
+            try:
+                tree = parse(self.source)
+            except CannotParse as error:
+                self.error = error
+                tree = ast.Module(body=[], type_ignores=[])
+            self._scope = ModuleScope(tree, self, None, self.name)
+            self._scope.index()
+        return self._scope
+
+    @property
+    def is_parsed(self) -> bool:
+        return self._scope is not None
+
+    def location(self, node: ast.AST) -> Location:
+        """Where a node stands; for a class or function its first line."""
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            return self.source.header(node)
+        return self.source.location(node)
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the file is a test, as pytest finds them, or lies in a folder of tests."""
+        parts = self.path.replace("\\", "/").split("/")
+        name = parts[-1]
+        return (
+            name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+            or any(part in ("test", "tests") for part in parts[:-1])
+        )
+
+    @property
+    def package(self) -> str:
+        """The package that relative imports start from."""
+        return self.name if self.is_package else self.name.rpartition(".")[0]
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        at = self.data.find(b"\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = self.data.find(b"\n", at + 1)
+        return starts
+
+    def lines_with(self, word: str) -> list[int]:
+        """The lines (from 1) that hold `word` as a whole identifier."""
+        needle = word.encode()
+        if needle not in self.data:
+            return []
+        starts = self._line_starts
+        found = {bisect_right(starts, match.start()) for match in _word(needle).finditer(self.data)}
+        return sorted(found)
+
+    def scopes_around(self, lines: list[int]) -> list[Scope]:
+        """The scopes that any of these lines stands in, outermost first, each once."""
+        if not lines:
+            return []
+        found: list[Scope] = [self.scope]
+        pending: list[tuple[Scope, list[int]]] = [(self.scope, lines)]
+        while pending:
+            scope, inside = pending.pop()
+            for child in scope.index().children.values():
+                node = child.node
+                first, last = _first_line(node), node.end_lineno  # type: ignore[attr-defined]
+                part = [line for line in inside if first <= line <= last]
+                if part:
+                    found.append(child)
+                    pending.append((child, part))
+        return found
+
+    def calls_of(self, name: str) -> Iterator[tuple[ast.Call, Scope]]:
+        """The calls whose function's last name is `name`, with the scope of each."""
+        for scope in self.scopes_around(self.lines_with(name)):
+            for call in scope.index().calls:
+                if last_name(call.func) == name:
+                    yield call, scope
+
+    @cached_property
+    def classes(self) -> list[ClassScope]:
+        """All classes of the file, in functions too."""
+        lines = [bisect_right(self._line_starts, m.start(1)) for m in re.finditer(rb"^[ \t]*class[ \t]+(\w+)", self.data, re.M)]
+        return [scope for scope in self.scopes_around(lines) if isinstance(scope, ClassScope)]
+
+    @cached_property
+    def class_bases(self) -> list[tuple[str, tuple[str, ...]]]:
+        """(class, last names of its bases) as the bytes have them: quick, and good enough to choose what to parse."""
+        return class_bases(self.data)
+
+
+def class_bases(data: bytes) -> list[tuple[str, tuple[str, ...]]]:
+    """The class statements with bases in `data`: (name, last names of the bases)."""
+    if b"class " not in data:
+        return []
+    found = []
+    for match in _CLASS.finditer(data):
+        bases = _BASE.findall(match.group(2))
+        names = tuple(base.rpartition(b".")[2].decode("ascii", "replace") for base in bases)
+        if names:
+            found.append((match.group(1).decode("ascii", "replace"), names))
+    return found
+
+
+@lru_cache(512)
+def _word(needle: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"(?<!\w)" + re.escape(needle) + rb"(?!\w)")
+
+
+def _first_line(node: ast.AST) -> int:
+    decorators = getattr(node, "decorator_list", ())
+    return min((d.lineno for d in decorators), default=node.lineno)  # type: ignore[attr-defined]
+
+
+KNOWN_LIBRARIES = frozenset(
+    "torch torchvision torchaudio torchdata numpy datasets transformers lightning pytorch_lightning monai h5py lmdb cv2 "
+    "PIL tarfile zipfile sqlite3 multiprocessing concurrent threading random os sys io json pickle csv gzip glob "
+    "pathlib functools itertools collections socket tensorstore zarr webdataset fsspec s3fs gcsfs ray torch_geometric "
+    "mmengine mmcv accelerate wandb tqdm pandas scipy sklearn skimage".split()
+)
+"""Top-level names that never mean a neighbouring file of a package module, though a folder may be called the same."""
+
+
+class ModuleTable:
+    """All Python files of a project by path and by importable name."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.by_file: dict[str, Module] = {}
+        self._folders_with_init: set[str] = set()
+        self._package_roots: dict[str, list[str]] = {}
+
+    @classmethod
+    def build(cls, root: str, files: list[tuple[str, str, bytes, bool]]) -> ModuleTable:
+        """A table of (absolute path, shown path, bytes, is target)."""
+        table = cls(root)
+        for absolute, _, _, _ in files:
+            if os.path.basename(absolute) == "__init__.py":
+                table._folders_with_init.add(os.path.dirname(absolute))
+        for folder in sorted(table._folders_with_init):
+            above = os.path.dirname(folder)
+            if above not in table._folders_with_init:
+                table._package_roots.setdefault(os.path.basename(folder), []).append(above)
+        for absolute, shown, data, is_target in files:
+            name, is_package = table._dotted_name(absolute)
+            table.by_file[absolute] = Module(shown, absolute, name, is_package, data, is_target)
+        return table
+
+    def _dotted_name(self, absolute: str) -> tuple[str, bool]:
+        folder, filename = os.path.split(absolute)
+        stem = filename.rpartition(".")[0] or filename
+        is_package = stem == "__init__"
+        parts = [] if is_package else [stem]
+        while folder in self._folders_with_init:
+            folder, part = os.path.split(folder)
+            parts.insert(0, part)
+        return ".".join(parts) or stem, is_package
+
+    def in_package(self, module: Module) -> bool:
+        return "." in module.name or module.is_package
+
+    def find(self, dotted: str, importer: Module) -> Module | None:
+        """The module that `import dotted` in `importer` means, if the project has it."""
+        path = dotted.replace(".", "/")
+        for base in self._bases(dotted.partition(".")[0], importer):
+            found = self._at(f"{base}/{path}")
+            if found is not None and found is not importer:
+                return found
+        return None
+
+    def _bases(self, top: str, importer: Module) -> Iterator[str]:
+        folder = os.path.dirname(importer.absolute)
+        own_root = folder
+        while own_root in self._folders_with_init:
+            own_root = os.path.dirname(own_root)
+        yield own_root
+        if own_root != folder and top not in KNOWN_LIBRARIES:
+            yield folder
+        yield self.root
+        yield self.root + "/src"
+        yield from self._package_roots.get(top, ())
+
+    def _at(self, path: str) -> Module | None:
+        return self.by_file.get(path + ".py") or self.by_file.get(path + "/__init__.py")
+
+    def relative(self, importer: Module, level: int, dotted: str | None) -> Module | None:
+        """The module that `from ...dotted import` means, if the project has it."""
+        folder = os.path.dirname(importer.absolute)
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
+        path = f"{folder}/{dotted.replace('.', '/')}" if dotted else folder
+        return self._at(path)
+
+    def submodule(self, package: Module, name: str) -> Module | None:
+        """The module `name` within a package, if the project has it."""
+        if not package.is_package:
+            return None
+        return self._at(f"{os.path.dirname(package.absolute)}/{name}")

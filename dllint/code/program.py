@@ -1,0 +1,331 @@
+"""One project as a program: its modules, its classes, who calls whom. Rules get their subjects from here."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dllint.code import apis, classes, scripts
+from dllint.code.datasets import Dataset
+from dllint.code.evaluator import Evaluator
+from dllint.code.facts import Facts, WorkerEntry
+from dllint.code.loaders import Loader
+from dllint.code.modules import Module, ModuleTable
+from dllint.code.scripts import Script
+from dllint.code.scopes import Binding, ClassScope, FunctionScope, Scope
+from dllint.code.values import UNKNOWNS, ClassRef, External, Frame, Function, ModuleRef, Super, Values
+from dllint.files import Kind, Project
+from dllint.settings import Settings
+from dllint.syntax.python import Source
+
+_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([\w.]+)|import[ \t]+([\w.]+))", re.MULTILINE)
+_MOST_CALL_SITES = 40
+"""Calls of one function that are looked at."""
+
+SEED_WORDS = tuple(
+    word.encode()
+    for word in (
+        "DataLoader", "Dataset", "num_workers", "collate_fn", "worker_init_fn", "get_worker_info", "set_start_method",
+        "IterDataPipe", "MapDataPipe", *apis.LOADER_WORDS,
+    )
+)
+"""A file that holds none of these words, and that nobody's worker code leads to, cannot matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file that could not be read as what it is."""
+
+    path: str
+    row: int
+    column: int
+    reason: str
+
+
+class Program:
+    """What one project's Python code means."""
+
+    def __init__(self, project: Project, settings: Settings) -> None:
+        self.settings = settings
+        self.unreadable: list[Unreadable] = []
+        self.explicit: set[str] = {f.path for f in project.files if f.explicit}
+        self.modules = ModuleTable.build(project.root, list(self._read(project)))
+        self.evaluator = Evaluator(self)
+        self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
+        self.mro_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
+        self._call_sites: dict[Scope, list[tuple[ast.Call, Frame]]] = {}
+        self._members: dict[tuple[int, str], Values] = {}
+
+    def _read(self, project: Project) -> Iterator[tuple[str, str, bytes, bool]]:
+        for file in project.files:
+            if file.kind is not Kind.PYTHON:
+                continue
+            try:
+                data = file.read()
+            except OSError as error:
+                if file.target:
+                    self.unreadable.append(Unreadable(file.path, 1, 1, error.strerror or "cannot be read"))
+                continue
+            yield file.absolute, file.path, data, file.target
+
+    # Modules
+
+    @cached_property
+    def seeds(self) -> list[Module]:
+        """The modules that may build a loader or define a dataset."""
+        names = self.dataset_names
+        return [
+            module
+            for module in self.modules.by_file.values()
+            if any(word in module.data for word in SEED_WORDS)
+            or any(name in names for name, _ in module.class_bases)
+        ]
+
+    @cached_property
+    def dataset_names(self) -> set[str]:
+        """Names of the classes that derive from a dataset class, as far as names tell."""
+        derived: dict[str, list[str]] = {}
+        for module in self.modules.by_file.values():
+            for name, base_names in module.class_bases:
+                for base in base_names:
+                    derived.setdefault(base, []).append(name)
+        roots = {name.rpartition(".")[2] for name in apis.DATASET_BASES | set(self.settings.dataset_bases)}
+        return _closure(roots, derived)
+
+    @cached_property
+    def parsed_seeds(self) -> list[Module]:
+        """The seeds, read as trees; those that cannot be are reported."""
+        return [module for module in self.seeds if self._is_sound(module)]
+
+    def _is_sound(self, module: Module) -> bool:
+        module.scope  # noqa: B018 - parses the file, which sets `error`
+        return module.error is None
+
+    @cached_property
+    def script_modules(self) -> list[Module]:
+        """The modules that are run as programs: no other module of the project imports them."""
+        found = [m for m in self.parsed_seeds if not m.is_package]
+        known = {id(module) for module in found}
+        names = [m.name.rpartition(".")[2].encode() for m in self.seeds]
+        for module in self.modules.by_file.values():
+            # A short script may only call into the modules that matter.
+            if id(module) in known or b"__main__" in module.data or self.modules.in_package(module):
+                continue
+            if len(module.data) < 100_000 and any(b"import" in module.data and name in module.data for name in names):
+                found.append(module)
+        imported = self._imported_names
+        return [m for m in found if m.name.rpartition(".")[2] not in imported]
+
+    @cached_property
+    def _imported_names(self) -> set[str]:
+        """Last names of all modules that an import statement of a seed names."""
+        found: set[str] = set()
+        for module in self.modules.by_file.values():
+            names = (one or other for one, other in _IMPORT.findall(module.data))
+            found |= {name.rpartition(b".")[2].decode("ascii", "replace") for name in names}
+        return found
+
+    def modules_with(self, *words: str) -> list[Module]:
+        """The modules whose text holds all these words."""
+        needles = [word.encode() for word in words]
+        return [m for m in self.modules.by_file.values() if all(needle in m.data for needle in needles)]
+
+    def calls_in(self, module: Module, name: str) -> list[tuple[ast.Call, Scope]]:
+        """The calls of anything called `name` in a module."""
+        return list(module.calls_of(name))
+
+    def source(self, path: str) -> Source | None:
+        """The text of a file by the path that it is shown with."""
+        return next((m.source for m in self.modules.by_file.values() if m.path == path), None)
+
+    # Names
+
+    @staticmethod
+    def canonical(name: str) -> str:
+        return apis.canonical(name)
+
+    def imported(self, binding: Binding, module: Module) -> Values:
+        """What an import binds."""
+        node, alias = binding.node, binding.value
+        assert isinstance(alias, ast.alias)
+        if isinstance(node, ast.Import):
+            dotted = alias.name if alias.asname else alias.name.partition(".")[0]
+            found = self.modules.find(dotted, module)
+            return (ModuleRef(found),) if found is not None else (External(apis.canonical(dotted)),)
+        assert isinstance(node, ast.ImportFrom)
+        return self._imported_from(node, alias.name, module)
+
+    def _imported_from(self, node: ast.ImportFrom, name: str, module: Module) -> Values:
+        if node.level:
+            source = self.modules.relative(module, node.level, node.module)
+            if source is None:
+                submodule = self.modules.relative(module, node.level, f"{node.module}.{name}" if node.module else name)
+                return (ModuleRef(submodule),) if submodule is not None else UNKNOWNS
+            return self.member(source, name)
+        source = self.modules.find(node.module or "", module)
+        if source is not None:
+            return self.member(source, name)
+        submodule = self.modules.find(f"{node.module}.{name}", module)
+        if submodule is not None:
+            return (ModuleRef(submodule),)
+        return (External(apis.canonical(f"{node.module}.{name}")),)
+
+    def member(self, module: Module, name: str) -> Values:
+        """`module.name`, through re-exports."""
+        key = (id(module), name)
+        if key not in self._members:
+            self._members[key] = UNKNOWNS  # what a cycle of re-exports sees
+            self._members[key] = self._member(module, name)
+        return self._members[key]
+
+    def _member(self, module: Module, name: str) -> Values:
+        scope = module.scope
+        if name in scope.bindings:
+            found = self.evaluator.lookup(name, scope.node, scope, Frame(scope)) or UNKNOWNS
+            own = [v for v in found if not (isinstance(v, ModuleRef) and v.module is module)]
+            if own:
+                return tuple(own)
+        submodule = self.modules.submodule(module, name)
+        if submodule is not None:
+            return (ModuleRef(submodule),)
+        return self.star_member(module, name) or UNKNOWNS
+
+    def star_member(self, module: Module, name: str) -> Values | None:
+        """`name` as one of the star imports of a module brings it; None if none of them can be seen to."""
+        for binding in module.scope.bindings.get("*", ()):
+            node = binding.node
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            source = (
+                self.modules.relative(module, node.level, node.module)
+                if node.level
+                else self.modules.find(node.module or "", module)
+            )
+            if source is not None and source is not module and not name.startswith("_"):
+                found = self.member(source, name)
+                if found != UNKNOWNS:
+                    return found
+        return None
+
+    # Calls
+
+    def call_sites(self, scope: FunctionScope) -> list[tuple[ast.Call, Frame]]:
+        """The calls in the project that enter a function, each with the frame that it is made in."""
+        if scope not in self._call_sites:
+            self._call_sites[scope] = []  # what a cycle sees
+            self._call_sites[scope] = list(self._find_call_sites(scope))
+        return self._call_sites[scope]
+
+    def _find_call_sites(self, scope: FunctionScope) -> Iterator[tuple[ast.Call, Frame]]:
+        if isinstance(scope.node, ast.Lambda):
+            return
+        owner = scope.owner
+        makes = owner is not None and scope.name in ("__init__", "__new__")
+        name = owner.name if makes and owner is not None else scope.name
+        checked = 0
+        for module in self._callers_of(scope, name):
+            for call, around in module.calls_of(name):
+                checked += 1
+                if checked > _MOST_CALL_SITES:
+                    return
+                frame = Frame(around)
+                if self._enters(call, frame, scope, owner if makes else None):
+                    yield call, frame
+        if makes and owner is not None:
+            yield from self._super_calls(scope, owner)
+
+    def _callers_of(self, scope: FunctionScope, name: str) -> Iterator[Module]:
+        """The modules to look for callers in: the function's own first; tests never speak for a library."""
+        own = scope.module
+        needle = name.encode()
+        yield own
+        for module in self.seeds:
+            if module is not own and needle in module.data and (own.is_test or not module.is_test):
+                yield module
+
+    def _enters(self, call: ast.Call, frame: Frame, scope: FunctionScope, makes: ClassScope | None) -> bool:
+        for value in self.evaluator.infer(call.func, frame):
+            if isinstance(value, Function) and value.scope is scope:
+                return True
+            if makes is not None and isinstance(value, ClassRef) and value.cls is makes:
+                return True
+        return False
+
+    def _super_calls(self, scope: FunctionScope, owner: ClassScope) -> Iterator[tuple[ast.Call, Frame]]:
+        """`super().__init__(...)` and `Base.__init__(self, ...)` in the classes that derive from `owner`."""
+        for cls in self.subclasses(owner):
+            own = cls.methods.get(scope.name)
+            if own is None:
+                for module in self._callers_of(scope, cls.name):
+                    for call, around in module.calls_of(cls.name):
+                        frame = Frame(around)
+                        if self._enters(call, frame, scope, cls):
+                            yield call, frame
+                continue
+            for call in own.index().calls:
+                function = call.func
+                if isinstance(function, ast.Attribute) and function.attr == scope.name:
+                    frame = Frame(own)
+                    holders = self.evaluator.infer(function.value, frame)
+                    if any(isinstance(h, Super) for h in holders) and self._enters(call, frame, scope, None):
+                        yield call, frame
+
+    def subclasses(self, cls: ClassScope) -> list[ClassScope]:
+        """The classes of the seeds that derive from `cls` directly."""
+        found = []
+        for module in self.seeds:
+            for name, base_names in module.class_bases:
+                if cls.name in base_names:
+                    found += [c for c in module.classes if c.name == name and cls in classes.bases(self.evaluator, c)]
+        return found
+
+    # Subjects
+
+    def subjects(self, kind: type) -> Iterable[Any]:
+        """All subjects of a rule whose check takes a `kind`."""
+        return _SUBJECTS[kind](self)
+
+    def _unreadable_files(self) -> list[Unreadable]:
+        found = list(self.unreadable)
+        seeds = {id(module) for module in self.seeds}
+        for module in self.modules.by_file.values():
+            named = module.path in self.explicit
+            matters = id(module) in seeds and b"torch" in module.data
+            if module.is_target and (named or matters) and not self._is_sound(module):
+                error = module.error
+                assert error is not None
+                found.append(Unreadable(module.path, error.row, error.column, error.reason))
+        return found
+
+    @cached_property
+    def facts(self) -> Facts:
+        """The loaders, datasets and worker code."""
+        return Facts(self)
+
+
+def _closure(roots: set[str], derived: dict[str, list[str]]) -> set[str]:
+    """The roots and all names that `derived` leads to from them."""
+    found: set[str] = set()
+    pending = list(roots)
+    while pending:
+        name = pending.pop()
+        for child in derived.get(name, ()):
+            if child not in found:
+                found.add(child)
+                pending.append(child)
+    return found
+
+
+_SUBJECTS: dict[type, Callable[[Program], Iterable[Any]]] = {
+    Unreadable: Program._unreadable_files,
+    Program: lambda program: [program],
+    Module: lambda program: [m for m in program.parsed_seeds if m.is_target],
+    Loader: lambda program: program.facts.loaders,
+    Dataset: lambda program: program.facts.datasets,
+    WorkerEntry: lambda program: program.facts.worker_entries,
+    Script: scripts.find,
+}

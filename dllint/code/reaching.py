@@ -1,0 +1,74 @@
+"""Which bindings of a name can be the one that a use sees."""
+
+from __future__ import annotations
+
+import ast
+
+from dllint.code.scopes import Binding, Block, block_of, parent
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def reaching(bindings: list[Binding], use: ast.AST | None) -> list[Binding]:
+    """The bindings (in source order) that may hold at `use`; those that hold at the end of the scope if it is None."""
+    if len(bindings) == 1:
+        return bindings
+    if use is None:
+        return _alive(_not_inner(bindings), None)
+    inner = _comprehension_binding(bindings, use)
+    if inner:
+        return inner
+    bindings = _not_inner(bindings)
+    at = _statement_position(use)
+    block = block_of(use)
+    before = [b for b in bindings if _start(b) < at and not b.block.excludes(block)]
+    looped = [b for b in bindings if _start(b) >= at and _share_loop(b.block, block)]
+    return _alive(before, block) + looped or bindings
+
+
+def _alive(bindings: list[Binding], block: Block | None) -> list[Binding]:
+    """Those that no later binding on every way hides."""
+    found = []
+    for binding in reversed(bindings):
+        found.append(binding)
+        certain = binding.block.parent is None if block is None else binding.block.holds(block)
+        if certain and binding.kind != "augmented":
+            break
+    found.reverse()
+    return found
+
+
+def _not_inner(bindings: list[Binding]) -> list[Binding]:
+    outer = [b for b in bindings if not isinstance(b.node, ast.comprehension)]
+    return outer or bindings
+
+
+def _comprehension_binding(bindings: list[Binding], use: ast.AST) -> list[Binding]:
+    """The binding by a comprehension that `use` stands in."""
+    inner = {id(parent(b.node)): b for b in bindings if isinstance(b.node, ast.comprehension)}
+    if not inner:
+        return []
+    node: ast.AST | None = use
+    while node is not None and not isinstance(node, ast.stmt):
+        if id(node) in inner:
+            return [inner[id(node)]]
+        node = parent(node)
+    return []
+
+
+def _statement_position(use: ast.AST) -> tuple[int, int]:
+    node: ast.AST | None = use
+    while node is not None and not isinstance(node, ast.stmt):
+        node = parent(node)
+    at = node if node is not None else use
+    return (getattr(at, "lineno", 0), getattr(at, "col_offset", 0))
+
+
+def _start(binding: Binding) -> tuple[int, int]:
+    node = binding.node
+    return (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+
+
+def _share_loop(one: Block, other: Block) -> bool:
+    mine = {id(block.owner) for block in one.chain() if isinstance(block.owner, _LOOPS)}
+    return any(id(block.owner) in mine for block in other.chain())

@@ -1,0 +1,133 @@
+"""Scripts: what runs at module level when a file is started, and which of it starts worker processes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.code import apis, folding, loaders
+from dllint.code.loaders import Loader
+from dllint.code.modules import Module
+from dllint.code.scopes import Scope, parent
+from dllint.code.values import Derived, External, Frame, Function, Product, Value
+from dllint.code.workers import Step, WorkerCode
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_STARTERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"})
+_PROCESSES = frozenset({"multiprocessing.Process", "torch.multiprocessing.Process"})
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A place that starts worker processes: a loop over a loader, or an explicit start."""
+
+    node: ast.AST
+    scope: Scope
+    loader: Loader | None
+    what: str
+
+
+def is_guarded(node: ast.AST) -> bool:
+    """Whether a node stands under `if __name__ == "__main__"`, in any of the ways in which that is written."""
+    return any(_is_main_test(test) for test, outcome in folding.conditions(node) if outcome)
+
+
+def _is_main_test(test: ast.expr) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(test))
+
+
+class Script:
+    """A module that is run as a program."""
+
+    def __init__(self, program: Program, module: Module) -> None:
+        self.program = program
+        self.module = module
+
+    @property
+    def path(self) -> str:
+        return self.module.path
+
+    def unguarded(self) -> Iterator[tuple[ast.AST, list[Step], Start]]:
+        """Each module-level place outside of the guard that leads to a start of processes, with the way."""
+        scope = self.module.scope
+        frame = Frame(scope)
+        for start in starts(self.program, scope, frame):
+            if not is_guarded(start.node):
+                yield start.node, [], start
+        for call in scope.calls:
+            if is_guarded(call):
+                continue
+            reached = WorkerCode(self.program, self._entered(call, frame))
+            for step in reached.steps:
+                first = next(starts(self.program, step.scope, step.frame), None)
+                if first is not None and not is_guarded(first.node):
+                    yield call, [step], first
+                    break
+
+    def _entered(self, call: ast.Call, frame: Frame) -> list[Step]:
+        found = []
+        for value in self.program.evaluator.values(call.func, frame):
+            if isinstance(value, Function):
+                inner = Frame(value.scope, value.receiver, call, frame, value.outer)
+                found.append(Step(value.scope, inner, ""))
+        return found
+
+
+def starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
+    """The places in one scope that start processes, in the order of the source."""
+    ev = program.evaluator
+    scope.index()
+    for loop in scope.loops:
+        for loader in _working(program, loop.iter, frame):
+            node = loop if isinstance(loop, ast.stmt) else loop.iter
+            yield Start(node, scope, loader, "iterated")
+    for call in scope.calls:
+        for value in ev.values(call.func, frame):
+            if isinstance(value, External) and value.name in _STARTERS:
+                yield Start(call, scope, None, value.name.rpartition(".")[2])
+            elif isinstance(value, External) and value.name in ("builtins.iter", "builtins.list", "builtins.tuple"):
+                for loader in _working(program, call.args[0], frame) if call.args else ():
+                    yield Start(call, scope, loader, "iterated")
+            elif isinstance(value, Derived) and value.via == ".start" and _is_process(value.base):
+                yield Start(call, scope, None, "Process.start")
+
+
+def _is_process(value: Value) -> bool:
+    return isinstance(value, Product) and value.name in _PROCESSES
+
+
+def _working(program: Program, node: ast.expr, frame: Frame) -> Iterator[Loader]:
+    """The loaders with workers that iterating an expression starts."""
+    if isinstance(node, ast.Call):
+        for function in program.evaluator.values(node.func, frame):
+            if isinstance(function, External) and function.name in apis.ITERATES:
+                for argument in node.args[:2]:
+                    yield from _working(program, argument, frame)
+                return
+    for value in program.evaluator.values(node, frame):
+        if loaders.is_loader(program, value):
+            for loader in program.facts.loaders_made_by(value):
+                if loader.has_workers:
+                    yield loader
+                    break
+
+
+def find(program: Program) -> Iterator[Script]:
+    """The scripts of a program: modules that no other module imports, and that are no tests."""
+    for module in program.script_modules:
+        if module.error is None and not module.is_test:
+            yield Script(program, module)
+
+
+def statement(node: ast.AST) -> ast.AST:
+    """The statement that a node stands in."""
+    at: ast.AST | None = node
+    while at is not None and not isinstance(at, ast.stmt):
+        at = parent(at)
+    return at if at is not None else node
+
+

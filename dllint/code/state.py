@@ -1,0 +1,234 @@
+"""What an object carries into the workers: the attributes that stand when its `__init__` has ended, and what they hold."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dllint.code import classes
+from dllint.code.scopes import AttributeWrite, Block, ClassScope, FunctionScope, parent
+from dllint.code.values import Collection, Frame, Function, Instance, Product, Value, Values
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_MOST_ITEMS = 400
+_DEEPEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One value that an object carries, directly or within what it carries."""
+
+    value: Value
+    owner: ClassScope
+    """The class of the object whose attribute holds it."""
+    attribute: str
+    write: AttributeWrite
+    """The statement that stores it."""
+    frame: Frame
+    """The activation that this statement ran in."""
+    path: str
+    """`labels.videos[].backend`."""
+    root: str
+    """The attribute of the outermost object that leads to it."""
+
+
+@dataclass(slots=True)
+class _Held:
+    write: AttributeWrite
+    frame: Frame
+    conditional: bool = False
+
+
+@dataclass(slots=True)
+class _Init:
+    """The run of an `__init__`, method calls on the object included, in the order of execution."""
+
+    held: dict[str, list[_Held]] = field(default_factory=dict)
+    passed: set[int] = field(default_factory=set)
+
+
+def kept(program: Program, value: Instance) -> dict[str, list[_Held]]:
+    """The attribute writes of an object's making that still stand when it is made."""
+    found = _Init()
+    first = classes.method(program.evaluator, value.cls, "__init__")
+    if first is not None:
+        _run(program, found, first, classes.method_frame(program.evaluator, value, first), value, 0)
+    for base in classes.project_mro(program.evaluator, value.cls):
+        for name in ("__post_init__", "setup", "__attrs_post_init__"):
+            method = base.methods.get(name)
+            if method is not None and name != "setup" and first is None:
+                _run(program, found, method, Frame(method, value), value, 0)
+    return found.held
+
+
+def _run(program: Program, found: _Init, scope: FunctionScope, frame: Frame, value: Instance, depth: int) -> None:
+    if id(scope) in found.passed or depth > 8:
+        return
+    found.passed.add(id(scope))
+    scope.index()
+    receiver = scope.receiver_name
+    steps: list[tuple[tuple[int, int], str, ast.AST | AttributeWrite]] = []
+    for write in scope.writes:
+        if isinstance(write.target.value, ast.Name) and write.target.value.id == receiver:
+            steps.append((_end(write.node), "write", write))
+    steps += [(_end(call), "call", call) for call in scope.calls]
+    steps += [(_end(target), "delete", target) for target in scope.deletes]
+    for _, kind, node in sorted(steps, key=lambda step: step[0]):
+        if isinstance(node, AttributeWrite):
+            _write(program, found, node, frame)
+        elif kind == "delete":
+            if isinstance(node, ast.Attribute):
+                found.held.pop(node.attr, None)
+        elif isinstance(node, ast.Call):
+            _call(program, found, node, frame, value, depth)
+    found.passed.discard(id(scope))
+
+
+def _end(node: ast.AST) -> tuple[int, int]:
+    return (getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0)
+
+
+def _write(program: Program, found: _Init, write: AttributeWrite, frame: Frame) -> None:
+    entry = _Held(write, frame)
+    block: Block = write.binding.block
+    entry.conditional = block.parent is not None
+    if write.element:
+        found.held.setdefault(write.name, []).append(entry)
+        return
+    stored = write.binding.value
+    if isinstance(stored, ast.Constant) and stored.value is None:
+        others = [h for h in found.held.get(write.name, ()) if block.excludes(h.write.binding.block)]
+        found.held[write.name] = others
+        return
+    if block.parent is None:
+        found.held[write.name] = [entry]
+        return
+    # A later write in the same branch, or in one around it, replaces the earlier one.
+    before = [h for h in found.held.get(write.name, ()) if h.frame.scope is not frame.scope or not block.holds(h.write.binding.block)]
+    found.held[write.name] = [*before, entry]
+
+
+def _call(program: Program, found: _Init, call: ast.Call, frame: Frame, value: Instance, depth: int) -> None:
+    function = call.func
+    if not isinstance(function, ast.Attribute):
+        return
+    if function.attr in ("close", "shutdown", "release", "terminate"):
+        _closed(found, function.value, frame)
+        return
+    holder = function.value
+    is_self = isinstance(holder, ast.Name) and holder.id == frame.scope.receiver_name  # type: ignore[attr-defined]
+    if not is_self and not (isinstance(holder, ast.Call) or isinstance(holder, ast.Name)):
+        return
+    if not is_self and function.attr != "__init__" and not isinstance(holder, ast.Call):
+        return
+    for target in program.evaluator.values(function, frame):
+        if isinstance(target, Function) and (target.receiver is not None or function.attr == "__init__"):
+            if target.receiver is not None and target.receiver.cls is not value.cls:
+                continue
+            inner = Frame(target.scope, value, call, frame)
+            _run(program, found, target.scope, inner, value, depth + 1)
+
+
+def _closed(found: _Init, holder: ast.expr, frame: Frame) -> None:
+    """`self.f.close()` ends what the attribute holds; so does closing the variable that it was stored from."""
+    if isinstance(holder, ast.Attribute):
+        found.held.pop(holder.attr, None)
+    elif isinstance(holder, ast.Name):
+        for name, entries in list(found.held.items()):
+            found.held[name] = [e for e in entries if not _stores(e, holder.id, frame)]
+
+
+def _stores(entry: _Held, name: str, frame: Frame) -> bool:
+    stored = entry.write.binding.value
+    return entry.frame.scope is frame.scope and isinstance(stored, ast.Name) and stored.id == name
+
+
+def items(program: Program, value: Instance) -> list[Item]:
+    """All that an object carries, down to a bounded depth."""
+    found: list[Item] = []
+    seen: set[tuple[object, ...]] = set()
+    _collect(program, value, "", "", found, seen, 0)
+    return found
+
+
+def _collect(
+    program: Program,
+    value: Instance,
+    path: str,
+    root: str,
+    found: list[Item],
+    seen: set[tuple[object, ...]],
+    depth: int,
+) -> None:
+    if value.key in seen or depth > _DEEPEST:
+        return
+    seen.add(value.key)
+    ev = program.evaluator
+    for name, entries in kept(program, value).items():
+        for entry in entries:
+            for inner in ev.written(entry.write, entry.frame):
+                suffix = "[]" if entry.write.element else ""
+                where = Item(inner, value.cls, name, entry.write, entry.frame, f"{path}{name}{suffix}", root or name)
+                _expand(program, where, found, seen, depth)
+
+
+def _expand(program: Program, item: Item, found: list[Item], seen: set[tuple[object, ...]], depth: int) -> None:
+    """Take in an item and what it holds."""
+    if len(found) > _MOST_ITEMS or depth > _DEEPEST:
+        return
+    value = item.value
+    key = (item.owner, item.attribute, value.key, id(item.write))
+    if key in seen:
+        return
+    seen.add(key)
+    found.append(item)
+    if isinstance(value, Instance):
+        _collect(program, value, f"{item.path}.", item.root, found, seen, depth + 1)
+        return
+    for inner in _within(program, value):
+        part = Item(inner, item.owner, item.attribute, item.write, item.frame, f"{item.path}[]", item.root)
+        _expand(program, part, found, seen, depth + 1)
+
+
+def _within(program: Program, value: Value) -> Iterator[Value]:
+    """The values that a container, or a library object made from some, holds."""
+    ev = program.evaluator
+    if isinstance(value, Collection):
+        if value.kind == "generator":
+            return
+        parts: list[Values] = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:60]]
+        for part in parts:
+            yield from part
+    elif isinstance(value, Product) and value.name.rpartition(".")[2][:1].isupper():
+        for argument in [*value.node.args, *(k.value for k in value.node.keywords)]:
+            if isinstance(argument, (ast.List, ast.Tuple, ast.Name, ast.Attribute, ast.Lambda, ast.Call)):
+                yield from ev.values(argument, value.frame)
+
+
+def drops(program: Program, cls: ClassScope, attribute: str) -> bool:
+    """Whether `__getstate__` or `__reduce__` keeps an attribute out of what is pickled, as far as its text tells."""
+    ev = program.evaluator
+    method = classes.method(ev, cls, "__getstate__") or classes.method(ev, cls, "__reduce__")
+    if method is None:
+        return False
+    texts = {node.value for node in ast.walk(method.node) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    names = {node.attr for node in ast.walk(method.node) if isinstance(node, ast.Attribute)}
+    return attribute in texts or attribute in names or not texts
+
+
+def is_conditional_on_process(node: ast.AST) -> bool:
+    """Whether a statement stands under a test of the process or worker that runs it."""
+    at = parent(node)
+    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
+        if isinstance(at, ast.If):
+            names = {getattr(n, "attr", getattr(n, "id", "")) for n in ast.walk(at.test)}
+            if any(isinstance(n, str) and ("pid" in n.lower() or "worker" in n.lower()) for n in names):
+                return True
+        at = parent(at)
+    return False
+
+

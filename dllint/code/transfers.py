@@ -1,0 +1,88 @@
+"""The device transfers that happen in workers: calls in worker code, and library objects that transfer on their own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dllint.code import apis, devices
+from dllint.code.devices import Device
+from dllint.code.facts import WorkerEntry
+from dllint.code.program import Program
+from dllint.code.values import Collection, Derived, Frame, Product, Value, Values
+from dllint.finding import Location, Related
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerTransfer:
+    """One transfer that a worker makes."""
+
+    device: Device
+    text: str
+    location: Location
+    way: list[Related]
+    symbol: str
+
+
+def in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
+    """The transfers of one entry's worker code, to anything that may be an accelerator."""
+    for step, call in entry.code.calls():
+        found = devices.transfer(entry.program, call, step.frame)
+        if found is None:
+            continue
+        location = step.scope.module.location(call)
+        yield WorkerTransfer(found.device, found.text, location, entry.way(step), step.scope.qualname)
+    for product in _library_objects(entry):
+        yield from _by_library(entry, product)
+
+
+def _library_objects(entry: WorkerEntry) -> Iterator[Value]:
+    if entry.dataset is not None:
+        for item in entry.dataset.items:
+            yield item.value
+    for loader in entry.loaders:
+        for value in loader.dataset_values():
+            yield from _nested(entry.program, value, 0)
+
+
+def _nested(program: Program, value: Value, depth: int) -> Iterator[Value]:
+    """A value, and what the library calls that made it were given."""
+    if depth > 5:
+        return
+    yield value
+    parts: list[Values] = []
+    if isinstance(value, Product):
+        parts = [program.evaluator.values(a, value.frame) for a in _given(value.node)]
+    elif isinstance(value, Collection) and value.kind != "dict":
+        parts = [program.evaluator.values(i, value.frame) for i in value.items[:40]]
+    for values in parts:
+        for inner in values:
+            yield from _nested(program, inner, depth + 1)
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(k.value for k in call.keywords)]
+
+
+def _by_library(entry: WorkerEntry, value: Value) -> Iterator[WorkerTransfer]:
+    """MONAI's ToDevice, and `with_format(device=...)` of Hugging Face datasets."""
+    if isinstance(value, Product) and value.name in apis.MOVING_TRANSFORMS:
+        yield from _moving(entry, value.node, value.frame, value.name.rpartition(".")[2])
+    if isinstance(value, Derived):
+        for step in value.chain():
+            if step.via in (".with_format()", ".set_format()") and isinstance(step.node, ast.Call):
+                yield from _moving(entry, step.node, step.frame, step.via[1:-2])
+
+
+def _moving(entry: WorkerEntry, call: ast.Call, frame: Frame, name: str) -> Iterator[WorkerTransfer]:
+    device = next((k.value for k in call.keywords if k.arg == "device"), None)
+    if device is None and name.startswith("ToDevice") and call.args:
+        device = call.args[-1]
+    if device is None:
+        return
+    kind = devices.named(entry.program, device, frame)
+    if kind is not Device.NONE:
+        location = frame.scope.module.location(call)
+        text = f"{name}(device={ast.unparse(device)[:40]})"
+        yield WorkerTransfer(kind, text, location, [loader.related() for loader in entry.loaders[:1]], frame.scope.qualname)

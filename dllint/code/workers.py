@@ -1,0 +1,288 @@
+"""Worker code: every function that runs in a DataLoader worker, each with the way that leads to it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.code import classes, folding
+from dllint.code.scopes import ClassScope, FunctionScope, Scope, parent
+from dllint.code.values import (
+    ClassRef,
+    Collection,
+    Derived,
+    Frame,
+    Function,
+    Instance,
+    Partial,
+    Product,
+    Value,
+    Values,
+)
+from dllint.finding import Related
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+WORKER_METHODS = ("__getitem__", "__getitems__", "__iter__", "__next__", "__len__")
+"""The methods of a dataset that a worker calls."""
+
+_MOST_STEPS = 300
+_MODULE_BASES = ("torch.nn.Module", "torch.nn.modules.module.Module", "lightning.pytorch.LightningModule")
+
+
+class Step:
+    """One function of worker code: `parent` and `call` tell how it is entered."""
+
+    __slots__ = ("call", "frame", "label", "parent", "scope")
+
+    def __init__(
+        self, scope: FunctionScope, frame: Frame, label: str, parent_step: Step | None = None, call: ast.AST | None = None
+    ) -> None:
+        self.scope = scope
+        self.frame = frame
+        self.label = label
+        self.parent = parent_step
+        self.call = call
+
+    @property
+    def key(self) -> tuple[int, int]:
+        receiver = self.frame.receiver
+        return (id(self.scope), id(receiver.cls) if receiver is not None else 0)
+
+    def way(self) -> list[Related]:
+        """From the entry to this function, each hop where the call of it stands."""
+        hops: list[Related] = []
+        step: Step | None = self
+        while step is not None:
+            if step.parent is None or step.call is None:
+                text = f"{step.scope.qualname} runs in a worker ({step.label})" if step.label else f"{step.scope.qualname} runs in a worker"
+                hops.append(Related(text, step.scope.module.location(step.scope.node)))
+                break
+            hops.append(Related(f"{step.scope.qualname} called here", step.parent.scope.module.location(step.call)))
+            step = step.parent
+        return hops[::-1]
+
+
+class WorkerCode:
+    """The functions reached from some entries, in the order in which they are met."""
+
+    def __init__(self, program: Program, entries: Iterable[Step]) -> None:
+        self.program = program
+        self.steps: list[Step] = []
+        self._explore(list(entries))
+
+    def _explore(self, entries: list[Step]) -> None:
+        seen: set[tuple[int, int]] = set()
+        queue = list(entries)
+        while queue and len(self.steps) < _MOST_STEPS:
+            step = queue.pop(0)
+            if step.key in seen:
+                continue
+            seen.add(step.key)
+            self.steps.append(step)
+            queue.extend(self._onward(step))
+
+    def calls(self) -> Iterator[tuple[Step, ast.Call]]:
+        """The calls made in workers, without those that only the main process passes."""
+        for step in self.steps:
+            for call in step.scope.index().calls:
+                if not is_main_only(self.program, call, step.frame):
+                    yield step, call
+
+    def reads(self, owner: ClassScope, attribute: str) -> Iterator[tuple[Step, ast.Attribute]]:
+        """Where worker code reads an attribute of an object of class `owner`."""
+        ev = self.program.evaluator
+        for step, node in self._loads.get(attribute, ()):
+            if self._is_own(step, node):
+                receiver = step.frame.receiver
+                if receiver is not None and self._related(receiver.cls, owner):
+                    yield step, node
+                continue
+            for value in ev.values(node.value, step.frame):
+                if isinstance(value, Instance) and self._related(value.cls, owner):
+                    yield step, node
+                    break
+
+    def _related(self, one: ClassScope, other: ClassScope) -> bool:
+        ev = self.program.evaluator
+        return one is other or other in classes.mro(ev, one) or one in classes.mro(ev, other)
+
+    @staticmethod
+    def _is_own(step: Step, node: ast.Attribute) -> bool:
+        return isinstance(node.value, ast.Name) and node.value.id == step.scope.receiver_name
+
+    @cached_property
+    def _loads(self) -> dict[str, list[tuple[Step, ast.Attribute]]]:
+        found: dict[str, list[tuple[Step, ast.Attribute]]] = {}
+        for step in self.steps:
+            for scope in _with_comprehended(step.scope):
+                for node in scope.index().attributes:
+                    if isinstance(node.ctx, ast.Load) and not _is_none_test(node):
+                        found.setdefault(node.attr, []).append((step, node))
+        return found
+
+    def _onward(self, step: Step) -> Iterator[Step]:
+        """The functions that a step enters."""
+        ev, frame, scope = self.program.evaluator, step.frame, step.scope.index()
+        for call in scope.calls:
+            if is_main_only(self.program, call, frame):
+                continue
+            for value in ev.values(call.func, frame):
+                yield from self._entered(value, step, call)
+            for argument in [*call.args, *(k.value for k in call.keywords)]:
+                if _may_hold_callable(argument):
+                    yield from self._passed(ev.values(argument, frame), step, call)
+        yield from self._implicit(step)
+
+    def _implicit(self, step: Step) -> Iterator[Step]:
+        """What is entered without a call in the source: properties, `object[i]`, `for x in object`."""
+        ev, frame, scope = self.program.evaluator, step.frame, step.scope
+        for node in scope.attributes:
+            if frame.receiver is not None and self._is_own(step, node):
+                method = classes.method(ev, frame.receiver.cls, node.attr)
+                if method is not None and method.is_property:
+                    yield Step(method, Frame(method, frame.receiver), "", step, node)
+        for subscript in scope.subscripts:
+            if isinstance(subscript.value, ast.Attribute) and isinstance(subscript.ctx, ast.Load):
+                yield from self._protocol(ev.values(subscript.value, frame), ("__getitem__",), step, subscript)
+        for loop in scope.loops:
+            if isinstance(loop.iter, (ast.Attribute, ast.Name)):
+                yield from self._protocol(ev.values(loop.iter, frame), ("__iter__", "__next__"), step, loop.iter)
+
+    def _protocol(self, values: Values, names: tuple[str, ...], step: Step, node: ast.AST) -> Iterator[Step]:
+        for value in values:
+            if isinstance(value, Instance):
+                for name in names:
+                    method = classes.method(self.program.evaluator, value.cls, name)
+                    if method is not None:
+                        yield Step(method, Frame(method, value), "", step, node)
+
+    def _entered(self, value: Value, step: Step, call: ast.AST) -> Iterator[Step]:
+        """The functions that calling `value` enters."""
+        ev = self.program.evaluator
+        if isinstance(value, Function):
+            yield Step(value.scope, Frame(value.scope, value.receiver, outer=value.outer), "", step, call)
+        elif isinstance(value, Partial):
+            yield from self._entered(value.target, step, call)
+        elif isinstance(value, ClassRef):
+            method = classes.method(ev, value.cls, "__init__")
+            if method is not None:
+                yield Step(method, Frame(method, Instance(value.cls)), "", step, call)
+        elif isinstance(value, Instance):
+            method = callable_method(self.program, value)
+            if method is not None:
+                yield Step(method, Frame(method, value), "", step, call)
+        elif isinstance(value, (Product, Derived)):
+            yield from self._passed((value,), step, call)
+
+    def _passed(self, values: Values, step: Step, call: ast.AST) -> Iterator[Step]:
+        for value in values:
+            for function in callables(self.program, value):
+                yield from self._entered(function, step, call)
+
+
+def _with_comprehended(scope: Scope) -> Iterator[Scope]:
+    """A function and the lambdas directly in it, which share its names."""
+    yield scope
+    for child in scope.index().children.values():
+        if isinstance(child.node, ast.Lambda):
+            yield child
+
+
+def _may_hold_callable(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Lambda, ast.Attribute, ast.Name, ast.List, ast.Call))
+
+
+def _is_none_test(node: ast.AST) -> bool:
+    around = parent(node)
+    return isinstance(around, ast.Compare) and isinstance(around.ops[0], (ast.Is, ast.IsNot))
+
+
+def callable_method(program: Program, value: Instance) -> FunctionScope | None:
+    """The method that calling an object runs: `__call__`, or `forward` of a torch module."""
+    ev = program.evaluator
+    found = classes.method(ev, value.cls, "__call__")
+    if found is None and any(base in _MODULE_BASES for base in classes.external_bases(ev, value.cls)):
+        found = classes.method(ev, value.cls, "forward")
+    return found
+
+
+def callables(program: Program, value: Value, depth: int = 0) -> Iterator[Value]:
+    """The project's functions and callable objects in a value: itself, in a list, or in what a library object was given."""
+    if depth > 5:
+        return
+    ev = program.evaluator
+    if isinstance(value, (Function, Partial)):
+        yield value
+    elif isinstance(value, Instance):
+        if callable_method(program, value) is not None:
+            yield value
+    elif isinstance(value, Collection):
+        parts = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:40]]
+        for part in parts:
+            for inner in part:
+                yield from callables(program, inner, depth + 1)
+    elif isinstance(value, Product):
+        yield from _given(program, value.node, value.frame, depth)
+    elif isinstance(value, Derived):
+        if isinstance(value.node, ast.Call):
+            yield from _given(program, value.node, value.frame, depth)
+        yield from callables(program, value.base, depth + 1)
+
+
+def _given(program: Program, call: ast.Call, frame: Frame, depth: int) -> Iterator[Value]:
+    for argument in [*call.args, *(k.value for k in call.keywords)]:
+        if _may_hold_callable(argument):
+            for value in program.evaluator.values(argument, frame):
+                yield from callables(program, value, depth + 1)
+
+
+def is_main_only(program: Program, node: ast.AST, frame: Frame) -> bool:
+    """Whether a node stands under `if get_worker_info() is None`, which workers never pass."""
+    for test, outcome in folding.conditions(node):
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            subject, none_if = test.operand, True
+        elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+            subject, none_if = test.left, isinstance(test.ops[0], ast.Is)
+        else:
+            subject, none_if = test, False
+        if outcome is none_if and isinstance(subject, (ast.Name, ast.Call)) and _is_worker_info(program, subject, frame):
+            return True
+    return False
+
+
+def _is_worker_info(program: Program, node: ast.expr, frame: Frame) -> bool:
+    found = program.evaluator.values(node, frame)
+    return any(isinstance(v, Product) and v.name == "torch.utils.data.get_worker_info" for v in found)
+
+
+def entries_of_class(program: Program, cls: ClassScope, label: str) -> list[Step]:
+    """The methods of a dataset class that workers call."""
+    found = []
+    for name in WORKER_METHODS:
+        method = classes.method(program.evaluator, cls, name)
+        if method is not None:
+            found.append(Step(method, Frame(method, Instance(cls)), label))
+    return found
+
+
+def entries_of_values(program: Program, values: Values, label: str) -> list[Step]:
+    """The functions in a value that workers are given to call."""
+    found = []
+    for value in values:
+        for function in callables(program, value):
+            target: Value = function
+            while isinstance(target, Partial):
+                target = target.target
+            if isinstance(target, Function):
+                found.append(Step(target.scope, Frame(target.scope, target.receiver, outer=target.outer), label))
+            elif isinstance(target, Instance):
+                method = callable_method(program, target)
+                if method is not None:
+                    found.append(Step(method, Frame(method, target), label))
+    return found
+
+

@@ -1,0 +1,147 @@
+"""The Rule type and the registry of rules.
+
+A rule module holds one `RULE` and one check. The type of the check's first argument is its subject: the linter calls the
+check once for each dataset, loader, module ... that the project has.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from dllint.finding import Failure, Finding, Fix, Location, Related, Severity
+
+Check = Callable[[Any], Iterable[Finding]]
+
+DOC_HEADINGS = (
+    "What it does",
+    "Why it breaks workers",
+    "Example",
+    "Use instead",
+    "When to ignore",
+    "References",
+)
+"""The headings of a rule module's docstring, in this order."""
+
+DOCS_URL = "https://github.com/dllint/dllint/blob/main/rules/README.md"
+
+
+class UnknownRule(ValueError):
+    """A code, a prefix or a name that no rule has; the message lists what would be right."""
+
+
+@dataclass(slots=True)
+class Rule:
+    """One kind of failure. `opt_in` rules run only when they are selected."""
+
+    code: str
+    name: str
+    severity: Severity
+    failure: Failure
+    since: str
+    opt_in: bool = False
+    replaced_by: tuple[str, ...] = ()
+    """Codes of more specific rules: where one of these reports on the same line, this rule is silent."""
+    doc: str = ""
+    run: Check | None = None
+    subject: type | None = None
+    """The class of the check's argument."""
+    _subject_name: str = field(default="", repr=False)
+
+    def check(self, function: Check) -> Check:
+        """Register `function` (a decorator) as this rule's check."""
+        parameter = next(iter(inspect.signature(function).parameters.values()))
+        annotation = parameter.annotation
+        module = inspect.getmodule(function)
+        self.subject = getattr(module, annotation, None) if isinstance(annotation, str) else annotation
+        if not isinstance(self.subject, type):
+            raise TypeError(f"{self.code}: the check's argument needs the class of its subject as annotation")
+        self.run = function
+        return function
+
+    def finding(
+        self,
+        at: Location,
+        message: str,
+        *,
+        help: str = "",
+        related: Iterable[Related] = (),
+        symbol: str = "",
+        evidence: str = "",
+        severity: Severity | None = None,
+        fix: Fix | None = None,
+    ) -> Finding:
+        """A finding of this rule; `severity` only where this one finding differs from the rule's own."""
+        return Finding(
+            code=self.code,
+            name=self.name,
+            message=message,
+            severity=self.severity if severity is None else severity,
+            failure=self.failure,
+            location=at,
+            help=help,
+            related=tuple(related),
+            symbol=symbol,
+            evidence=evidence,
+            fix=fix,
+        )
+
+    @property
+    def url(self) -> str:
+        """Where the documentation of this rule stands."""
+        return rule_url(self.code, self.name)
+
+    @property
+    def sections(self) -> dict[str, str]:
+        """The module docstring, cut at its `## ` headings: heading -> text."""
+        parts = self.doc.split("\n## ")[1:]
+        pairs = (part.split("\n", 1) for part in parts)
+        return {pair[0].strip(): pair[1].strip() if len(pair) > 1 else "" for pair in pairs}
+
+
+def rule_url(code: str, name: str) -> str:
+    """Where the documentation of the rule with this code and name stands."""
+    return f"{DOCS_URL}#{code.lower()}-{name}"
+
+
+@cache
+def registry() -> dict[str, Rule]:
+    """All rules by code, in the order of their codes. Each module of `dllint.rules` named `dll...` gives one."""
+    package = importlib.import_module("dllint.rules")
+    rules = {}
+    for info in pkgutil.iter_modules(package.__path__):
+        if not info.name.startswith("dll"):
+            continue
+        module = importlib.import_module(f"dllint.rules.{info.name}")
+        rule: Rule = module.RULE
+        rule.doc = module.__doc__ or ""
+        rules[rule.code] = rule
+    return dict(sorted(rules.items()))
+
+
+def rule_named(text: str) -> Rule:
+    """The rule with this code or name, in any case of letters. Raises UnknownRule."""
+    wanted = text.strip().lower()
+    for rule in registry().values():
+        if wanted in (rule.code.lower(), rule.name):
+            return rule
+    raise UnknownRule(f"no rule is called {text!r}; `dllint rules` lists them")
+
+
+def expand(selector: str) -> Iterator[Rule]:
+    """The rules that a code, a prefix of codes (`DLL2`), a name or `ALL` stands for. Raises UnknownRule if none."""
+    wanted = selector.strip()
+    if wanted.upper() == "ALL":
+        yield from registry().values()
+        return
+    prefix = wanted.upper()
+    matches = [rule for rule in registry().values() if rule.name == wanted.lower() or rule.code.startswith(prefix)]
+    if not matches or not wanted:
+        codes = ", ".join(registry())
+        raise UnknownRule(f"no rule matches {selector!r}; use ALL, a prefix, a name, or one of: {codes}")
+    yield from matches

@@ -1,0 +1,108 @@
+"""Python text -> tree, with exact positions.
+
+The tree is the standard library's `ast`: it is parsed in C, and it is the very tree that flake8 hands to its plugins.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from functools import cached_property
+
+from dllint.finding import Location
+
+MAX_BYTES = 8_000_000
+"""A larger file is generated; reading it as a tree would take seconds and gigabytes."""
+
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_LINE_END = re.compile("\r\n|\r|\n")
+
+
+class CannotParse(Exception):
+    """A file that is no Python of this version: with the reason and, where known, the position (from 1)."""
+
+    def __init__(self, reason: str, row: int = 1, column: int = 1) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.row = row
+        self.column = column
+
+
+class Source:
+    """The bytes of one file, and its text and lines when they are asked for."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path = path
+        self.data = data
+
+    @cached_property
+    def text(self) -> str:
+        """The decoded text, without a byte order mark; undecodable bytes become U+FFFD."""
+        return self.data.decode(self._encoding(), "replace").removeprefix("\ufeff")
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines as Python counts them, without their ends."""
+        return _LINE_END.split(self.text)
+
+    def line(self, row: int) -> str:
+        """Line `row` (from 1), or an empty string beyond the end."""
+        return self.lines[row - 1] if 0 < row <= len(self.lines) else ""
+
+    def _encoding(self) -> str:
+        for line in self.data.split(b"\n", 2)[:2]:
+            cookie = _COOKIE.match(line)
+            if not cookie:
+                continue
+            name = cookie.group(1).decode("ascii", "replace")
+            try:
+                b"".decode(name)
+            except (LookupError, ValueError):
+                return "utf-8"
+            return name
+        return "utf-8"
+
+    def column(self, row: int, offset: int) -> int:
+        """The column (from 1, in characters) of an `ast` offset (from 0, in UTF-8 bytes)."""
+        line = self.line(row)
+        if line.isascii():
+            return offset + 1
+        return len(line.encode("utf-8", "surrogateescape")[:offset].decode("utf-8", "ignore")) + 1
+
+    def location(self, node: ast.AST) -> Location:
+        """Where a node that has a position stands."""
+        row, offset = node.lineno, node.col_offset  # type: ignore[attr-defined]
+        end_row = getattr(node, "end_lineno", None) or row
+        end_offset = getattr(node, "end_col_offset", None) or offset
+        return Location(self.path, row, self.column(row, offset), end_row, self.column(end_row, end_offset))
+
+    def header(self, node: ast.stmt) -> Location:
+        """The first line of a compound statement (`class X(Y):`, `def f(a, b):`), up to its body."""
+        whole = self.location(node)
+        body = getattr(node, "body", None)
+        last = max(whole.row, body[0].lineno - 1) if body else whole.end_row
+        row = min(last, whole.end_row)
+        line = self.line(whole.row)
+        if row > whole.row and line.rstrip().endswith(":"):
+            row = whole.row
+        return Location(self.path, whole.row, whole.column, row, len(self.line(row)) + 1)
+
+
+def parse(source: Source) -> ast.Module:
+    """The tree of `source`. Raises CannotParse, and nothing else, whatever the bytes are."""
+    if len(source.data) > MAX_BYTES:
+        raise CannotParse(f"larger than {MAX_BYTES // 1_000_000} MB")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes are none of our business
+            return ast.parse(source.data)
+    except SyntaxError as error:
+        row = max(error.lineno or 1, 1)
+        raise CannotParse(error.msg or "invalid syntax", row, max(error.offset or 1, 1)) from None
+    except RecursionError:
+        raise CannotParse("nested too deeply") from None
+    except MemoryError:
+        raise CannotParse("nested too deeply") from None
+    except ValueError as error:  # NUL bytes, on the Python versions that raise no SyntaxError for them
+        raise CannotParse(str(error)) from None

@@ -1,0 +1,104 @@
+"""DLL103 cuda-state-in-dataset
+
+## What it does
+
+Reports CUDA tensors and modules that a dataset keeps and worker code touches, and CUDA tensors handed to `TensorDataset`, where
+the loader has workers.
+
+## Why it breaks workers
+
+A forked worker cannot use what the parent put on the GPU: `RuntimeError: CUDA error: initialization error`, or `Cannot
+re-initialize CUDA in forked subprocess`.
+
+## Example
+
+```python
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+features = torch.rand(100, 8)
+loader = DataLoader(TensorDataset(features.cuda()), num_workers=2)
+```
+
+## Use instead
+
+```python
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+features = torch.rand(100, 8)
+loader = DataLoader(TensorDataset(features.cuda()), num_workers=0)
+```
+
+## When to ignore
+
+When the workers are started by spawn in a way that does not show in the source.
+
+## References
+
+- https://github.com/pytorch/pytorch/issues/4377
+- https://github.com/pytorch/pytorch/issues/40403
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dllint.code import devices
+from dllint.code.facts import WorkerEntry
+from dllint.code.loaders import Loader
+from dllint.code.values import Product
+from dllint.finding import Failure, Finding, Related, Severity
+from dllint.rule import Rule
+
+RULE = Rule(
+    code="DLL103",
+    name="cuda-state-in-dataset",
+    severity=Severity.ERROR,
+    failure=Failure.CUDA,
+    since="0.1",
+)
+
+_HELP = "keep the data on the CPU and move each batch in the training loop, or load GPU data with num_workers=0"
+
+
+@RULE.check
+def cuda_state_in_dataset(entry: WorkerEntry) -> Iterator[Finding]:
+    """Yield the CUDA state that workers inherit and touch."""
+    if "fork" not in entry.start_methods:
+        return
+    for loader in entry.loaders:
+        yield from _tensors(loader)
+    for item in entry.dataset.items if entry.dataset is not None else ():
+        if not devices.is_on_cuda(entry.program, item.value):
+            continue
+        read = next(entry.code.reads(item.owner, item.attribute), None)
+        if read is None:
+            continue
+        step, node = read
+        yield RULE.finding(
+            item.frame.scope.module.location(item.write.node),
+            f"{item.path} is on the GPU and is used in a DataLoader worker: CUDA initialization error in the forked worker",
+            help=_HELP,
+            related=[*entry.way(step), Related(f"{item.attribute} used here", step.scope.module.location(node))],
+            symbol=item.owner.qualname,
+            evidence=item.attribute,
+        )
+
+
+def _tensors(loader: Loader) -> Iterator[Finding]:
+    """CUDA tensors in a TensorDataset, or in a list, that the loader reads."""
+    ev = loader.program.evaluator
+    for value in loader.dataset_values():
+        if not isinstance(value, Product) or value.name != "torch.utils.data.TensorDataset":
+            continue
+        given = [v for argument in value.node.args for v in ev.values(argument, value.frame)]
+        if given and any(devices.is_on_cuda(loader.program, v) for v in given):
+            yield RULE.finding(
+                value.frame.scope.module.location(value.node),
+                "a TensorDataset of CUDA tensors is read by DataLoader workers: CUDA initialization error",
+                help=_HELP,
+                related=[loader.related()],
+                symbol=value.frame.scope.qualname,
+                evidence="TensorDataset",
+            )

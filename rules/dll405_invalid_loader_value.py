@@ -1,0 +1,155 @@
+"""DLL405 invalid-loader-value
+
+## What it does
+
+Reports loader arguments whose value DataLoader can never take: a negative `num_workers`, `timeout` or `prefetch_factor`, a
+`batch_size` below 1, values of a wrong type, an unknown start method.
+
+## Why it breaks workers
+
+Most of them raise when the loader is built (`ValueError: num_workers option should be non-negative`). Some pass there and
+fail at the first iteration: `prefetch_factor=0`, a float for `num_workers`, a `collate_fn` that cannot be called.
+
+## Example
+
+```python
+from torch.utils.data import DataLoader
+
+
+def batches(dataset):
+    return DataLoader(dataset, batch_size=8, num_workers=-1)
+```
+
+## Use instead
+
+```python
+import os
+
+from torch.utils.data import DataLoader
+
+
+def batches(dataset):
+    return DataLoader(dataset, batch_size=8, num_workers=min(8, len(os.sched_getaffinity(0))))
+```
+
+## When to ignore
+
+Never: the value fails whenever the line runs.
+
+## References
+
+- torch 2.13, `torch/utils/data/dataloader.py`, and every error of its constructor and first iteration, run
+- https://github.com/pytorch/pytorch/pull/4019
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dllint.code.loaders import Loader
+from dllint.code.start_method import METHODS
+from dllint.code.values import Const
+from dllint.finding import Failure, Finding, Severity
+from dllint.rule import Rule
+
+RULE = Rule(
+    code="DLL405",
+    name="invalid-loader-value",
+    severity=Severity.ERROR,
+    failure=Failure.REFUSED_ARGUMENTS,
+    since="0.1",
+)
+
+BUILT = "when the loader is built"
+ITERATED = "at the first iteration"
+Verdict = tuple[str, str] | None
+
+
+@RULE.check
+def invalid_loader_value(loader: Loader) -> Iterator[Finding]:
+    """Yield the arguments whose every possible value fails."""
+    for name, judge in _JUDGES.items():
+        option = loader.option(name)
+        if option.absent is not False or not option.is_known:
+            continue
+        constants = [value for value in option.defaults if isinstance(value, Const)]
+        verdicts = [judge(value.value) for value in constants]
+        if len(constants) < len(option.defaults) or not verdicts or not all(verdicts):
+            continue
+        problem, moment = verdicts[0] or ("", "")
+        yield RULE.finding(
+            loader.where(name),
+            f"{name}={constants[0].value!r} {problem}: fails {moment}",
+            help=_HELP.get(name, f"pass a valid {name}"),
+            related=loader.context_related(),
+            symbol=loader.symbol,
+            evidence=name,
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
+
+
+def _workers(value: Any) -> Verdict:
+    if value is None or isinstance(value, str):
+        return ("is not a number", BUILT)
+    if _is_number(value) and value < 0:
+        return ("is negative", BUILT)
+    return ("is not an integer", ITERATED) if isinstance(value, float) else None
+
+
+def _timeout(value: Any) -> Verdict:
+    if value is None or isinstance(value, str):
+        return ("is not a number", BUILT)
+    return ("is negative", BUILT) if _is_number(value) and value < 0 else None
+
+
+def _prefetch(value: Any) -> Verdict:
+    if not _is_number(value):
+        return ("is not a number", BUILT) if isinstance(value, str) else None
+    if value < 0:
+        return ("is negative", BUILT)
+    if value == 0:
+        return ("prefetches nothing", ITERATED)
+    return ("is not an integer", ITERATED) if isinstance(value, float) else None
+
+
+def _batch_size(value: Any) -> Verdict:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        return ("is not an integer", BUILT)
+    return ("is not positive", BUILT) if value < 1 else None
+
+
+def _drop_last(value: Any) -> Verdict:
+    return None if isinstance(value, bool) else ("is not a bool", BUILT)
+
+
+def _context(value: Any) -> Verdict:
+    return ("is no start method", BUILT) if isinstance(value, str) and value and value not in METHODS else None
+
+
+def _function(value: Any) -> Verdict:
+    return None if value is None else ("cannot be called", ITERATED)
+
+
+_JUDGES: dict[str, Callable[[Any], Verdict]] = {
+    "num_workers": _workers,
+    "timeout": _timeout,
+    "prefetch_factor": _prefetch,
+    "batch_size": _batch_size,
+    "drop_last": _drop_last,
+    "multiprocessing_context": _context,
+    "collate_fn": _function,
+    "worker_init_fn": _function,
+}
+
+_HELP = {
+    "num_workers": "pass 0 to load in the main process, or a number such as min(8, len(os.sched_getaffinity(0)))",
+    "prefetch_factor": "pass at least 1, or None without workers",
+    "multiprocessing_context": "pass 'fork', 'spawn' or 'forkserver'",
+    "batch_size": "pass a positive integer, or None to switch batching off",
+}
