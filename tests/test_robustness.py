@@ -97,6 +97,10 @@ class Scramble(ast.NodeTransformer):
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         return ast.Name(self.word(), ast.Load()) if self.rarely() else node
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        # The text between the braces of an f-string can be nothing but a constant.
+        return ast.Name(self.word(), ast.Load()) if self.rarely() else node
+
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
         return ast.Attribute(node.value, self.word(), node.ctx) if self.rarely() else node
