@@ -133,8 +133,8 @@ class LoaderApi:
     renamed: tuple[tuple[str, str], ...] = ()
     """Its keyword names -> DataLoader's."""
     default_workers: int = 0
-    strict: bool = True
-    """Whether it takes DataLoader's other arguments unchanged, so that torch's checks apply to them."""
+    service: str = ""
+    """The parameter whose value carries `num_workers` (torchdata's reading services)."""
 
 
 _HF = LoaderApi(
@@ -142,7 +142,6 @@ _HF = LoaderApi(
     renamed=tuple((f"dataloader_{name}", name) for name in (
         "num_workers", "prefetch_factor", "persistent_workers", "pin_memory", "drop_last", "multiprocessing_context",
     )),
-    strict=False,
 )
 _PYG = LoaderApi(positional=("dataset",))
 _PYG_BATCH = LoaderApi(positional=("dataset", "batch_size", "shuffle"))
@@ -151,7 +150,7 @@ LOADERS: dict[str, LoaderApi] = {
     "torch.utils.data.DataLoader": LoaderApi(),
     "torchdata.stateful_dataloader.StatefulDataLoader": LoaderApi(),
     "monai.data.DataLoader": LoaderApi(positional=("dataset", "num_workers")),
-    "monai.data.ThreadDataLoader": LoaderApi(positional=("dataset",), strict=False),
+    "monai.data.ThreadDataLoader": _PYG,
     "torch_geometric.loader.DataLoader": _PYG_BATCH,
     "torch_geometric.data.DataLoader": _PYG_BATCH,
     "torch_geometric.loader.DataListLoader": _PYG_BATCH,
@@ -167,26 +166,23 @@ LOADERS: dict[str, LoaderApi] = {
     "torch_geometric.loader.GraphSAINTRandomWalkSampler": _PYG,
     "torch_geometric.loader.ShaDowKHopSampler": _PYG,
     "torch_geometric.loader.RandomNodeLoader": _PYG,
-    "torch_geometric.loader.ImbalancedSampler": _PYG,
     "lightning.pytorch.LightningDataModule.from_datasets": LoaderApi(
         positional=("dataset", "val_dataset", "test_dataset", "predict_dataset", "batch_size", "num_workers"),
         renamed=(("train_dataset", "dataset"),),
-        strict=False,
     ),
     "transformers.TrainingArguments": _HF,
     "transformers.Seq2SeqTrainingArguments": _HF,
     "trl.SFTConfig": _HF,
     "trl.DPOConfig": _HF,
     "trl.GRPOConfig": _HF,
-    "torchdata.dataloader2.MultiProcessingReadingService": LoaderApi(
-        positional=("num_workers", "multiprocessing_context", "worker_prefetch_cnt"), strict=False
+    "torchdata.dataloader2.DataLoader2": LoaderApi(
+        positional=("dataset", "datapipe_adapter_fn", "reading_service"), service="reading_service"
     ),
     "webdataset.WebLoader": LoaderApi(),
 }
 """Calls that start DataLoader workers, or carry the arguments of one that does."""
-del LOADERS["torch_geometric.loader.ImbalancedSampler"]
 
-LOADER_WORDS = tuple(sorted({name.rpartition(".")[2] for name in LOADERS} | {"DataLoader2"}))
+LOADER_WORDS = tuple(sorted({name.rpartition(".")[2] for name in LOADERS}))
 """The last names of the loaders: a file that holds none of them builds none."""
 
 ITERATES = frozenset({

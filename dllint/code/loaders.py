@@ -118,6 +118,8 @@ class Loader:
     def option(self, name: str) -> Option:
         """An argument by its name in torch.utils.data.DataLoader."""
         argument = self.arguments.get(name)
+        if name == "num_workers" and self.api.service in self.arguments:
+            return self._of_service(self.arguments[self.api.service])
         default: Values = (Const(_DEFAULTS.get(name), self.call),)
         if name == "num_workers":
             default = (Const(self.api.default_workers, self.call),)
@@ -127,6 +129,16 @@ class Loader:
         if argument.certain:
             return Option(name, values, argument, False)
         return Option(name, merge([values, UNKNOWNS]), argument, None)
+
+    def _of_service(self, service: Argument) -> Option:
+        """The `num_workers` that a reading service is made with."""
+        ev = self.program.evaluator
+        for value in service.values(ev):
+            if isinstance(value, Product):
+                named = name_positional(collect(ev, value.node, value.frame), ("num_workers",))
+                if "num_workers" in named:
+                    return Option("num_workers", named["num_workers"].values(ev), named["num_workers"], False)
+        return Option("num_workers", UNKNOWNS, None, None)
 
     @property
     def workers(self) -> Option:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dllint.code import apis, classes, scripts
+from dllint.code import apis, classes, pickling, scripts
 from dllint.code.datasets import Dataset
 from dllint.code.evaluator import Evaluator
 from dllint.code.facts import Facts, WorkerEntry
 from dllint.code.loaders import Loader
 from dllint.code.modules import Module, ModuleTable
+from dllint.code.pickling import Carried
 from dllint.code.scripts import Script
 from dllint.code.scopes import Binding, ClassScope, FunctionScope, Scope
 from dllint.code.values import UNKNOWNS, ClassRef, External, Frame, Function, ModuleRef, Super, Values
@@ -328,4 +329,5 @@ _SUBJECTS: dict[type, Callable[[Program], Iterable[Any]]] = {
     Dataset: lambda program: program.facts.datasets,
     WorkerEntry: lambda program: program.facts.worker_entries,
     Script: scripts.find,
+    Carried: pickling.find,
 }

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dllint.code import classes
-from dllint.code.scopes import AttributeWrite, Block, ClassScope, FunctionScope, parent
+from dllint.code.scopes import AttributeWrite, Block, ClassScope, FunctionScope, block_of, parent
 from dllint.code.values import Collection, Frame, Function, Instance, Product, Value, Values
+from dllint.code.workers import Step, WorkerCode
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -232,3 +233,26 @@ def is_conditional_on_process(node: ast.AST) -> bool:
     return False
 
 
+
+
+def read_in_worker(code: WorkerCode, item: Item) -> tuple[Step, ast.Attribute] | None:
+    """Where worker code reads what `__init__` left in an attribute: not where it has just replaced it."""
+    for step, node in code.reads(item.owner, item.attribute):
+        if not _replaced_before(code, item, step, node):
+            return step, node
+    return None
+
+
+def _replaced_before(code: WorkerCode, item: Item, step: Step, node: ast.Attribute) -> bool:
+    """Whether worker code stores the attribute anew before this read: on every way, or once in each process."""
+    for other in code.steps:
+        receiver = other.scope.receiver_name
+        for write in other.scope.index().writes:
+            own = isinstance(write.target.value, ast.Name) and write.target.value.id == receiver
+            if write.name != item.attribute or write.element or not (own or other.label == "worker_init_fn"):
+                continue
+            if other.label == "worker_init_fn" or is_conditional_on_process(write.node):
+                return True
+            if other.scope is step.scope and _end(write.node) < _end(node) and write.binding.block.holds(block_of(node)):
+                return True
+    return False

@@ -1,0 +1,222 @@
+"""Containers on a dataset: which hold the contents of the samples, and which one Python object for each sample."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.code import apis, folding
+from dllint.code.scopes import dotted, parent
+from dllint.code.state import Item
+from dllint.code.values import Collection, Const, Derived, Frame, Instance, Number, Product, Unknown, Value, Values
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_OPT_IN = ("cache", "preload", "pre_load", "memory", "ram", "eager", "load_all", "in_mem", "lazy", "load_data", "offline")
+"""Parts of the names of options by which a user asks for the data in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A call that reads the contents of one file."""
+
+    call: str
+    node: ast.AST
+    frame: Frame
+
+
+def contents_read(program: Program, value: Value, depth: int = 0) -> Read | None:
+    """The reading call whose result a value holds in memory."""
+    if depth > 4:
+        return None
+    if isinstance(value, Product):
+        if value.name in apis.DECODES and value.name not in apis.LAZY_READS:
+            return None if _is_mapped(value) else Read(value.name, value.node, value.frame)
+        if value.name in apis.DECODES:
+            return None
+        return _within_call(program, value.node, value.frame, depth)
+    if isinstance(value, Derived):
+        return _derived_contents(program, value, depth)
+    if isinstance(value, Collection) and value.kind != "generator":
+        parts: list[Values] = [value.each] if value.each is not None else []
+        parts += [program.evaluator.values(item, value.frame) for item in value.items[:8]]
+        for values in parts:
+            for inner in values:
+                found = contents_read(program, inner, depth + 1)
+                if found is not None:
+                    return found
+    return None
+
+
+def _derived_contents(program: Program, value: Derived, depth: int) -> Read | None:
+    origin = value.origin
+    if any(step.via in (".shape", ".size", ".dtype", ".ndim", ".header", ".info", ".get_fps()", ".mode") for step in value.chain()):
+        return None
+    if isinstance(origin, Product) and origin.name in apis.LAZY_READS:
+        forced = any(step.via[1:-2] in apis.FORCES_CONTENTS for step in value.chain() if step.via.endswith("()"))
+        whole = any(step.via == "[]" and _is_whole(step.node) for step in value.chain())
+        if origin.name == "builtins.open":
+            return None  # text and index files: small as a rule
+        return Read(origin.name, origin.node, origin.frame) if forced or whole else None
+    if any(step.via in (".keys()", ".sum()", ".mean()", ".max()", ".min()", ".item()", "each") for step in value.chain()):
+        return None
+    return contents_read(program, origin, depth + 1)
+
+
+def _is_whole(node: ast.AST) -> bool:
+    """`[:]`, `[...]` and `[()]` of an HDF5 data set bring all of it into memory."""
+    if not isinstance(node, ast.Subscript):
+        return False
+    key = node.slice
+    if isinstance(key, ast.Slice):
+        return key.lower is None and key.upper is None
+    return isinstance(key, ast.Tuple) and not key.elts or isinstance(key, ast.Constant) and key.value is Ellipsis
+
+
+def _within_call(program: Program, call: ast.Call, frame: Frame, depth: int) -> Read | None:
+    """`torch.from_numpy(np.load(path))`: a conversion of what is read keeps the contents."""
+    if not isinstance(call.func, (ast.Name, ast.Attribute)) or _reduces(call):
+        return None
+    for argument in call.args[:2]:
+        if isinstance(argument, (ast.Call, ast.Name, ast.Subscript, ast.Attribute)):
+            for value in program.evaluator.values(argument, frame):
+                found = contents_read(program, value, depth + 1)
+                if found is not None:
+                    return found
+    return None
+
+
+_REDUCERS = frozenset({"len", "sum", "max", "min", "mean", "int", "float", "str", "bool", "std", "unique", "any", "all", "shape"})
+
+
+def _reduces(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name in _REDUCERS
+
+
+def _is_mapped(value: Product) -> bool:
+    for keyword in value.node.keywords:
+        if keyword.arg in ("mmap_mode", "mmap") and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None):
+            return True
+    return False
+
+
+def is_asked_for(item: Item) -> bool:
+    """Whether the data is in memory because a user's option says so."""
+    for test, _ in folding.conditions(item.write.node):
+        names = {dotted(part).lower() for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))}
+        texts = {str(part.value).lower() for part in ast.walk(test) if isinstance(part, ast.Constant)}
+        if any(word in name for name in names | texts for word in _OPT_IN):
+            return True
+    scope = item.frame.scope.name.lower()
+    frame: Frame | None = item.frame
+    while frame is not None and frame.call is not None:
+        for test, _ in folding.conditions(frame.call):
+            if any(word in ast.unparse(test).lower() for word in _OPT_IN):
+                return True
+        frame = frame.caller if frame.caller is not None and frame.caller.scope.parent is item.frame.scope.parent else None
+    return "cache" in scope
+
+
+def loop_around(node: ast.AST) -> ast.AST | None:
+    """The loop or comprehension that a node stands in, within its function."""
+    at = parent(node)
+    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
+        if isinstance(at, (ast.For, ast.While, ast.ListComp, ast.DictComp, ast.SetComp)):
+            return at
+        at = parent(at)
+    return None
+
+
+def loops_over_few(program: Program, loop: ast.AST, frame: Frame) -> bool:
+    """Whether a loop passes a handful of spelled-out items only: not one for each sample."""
+    iterated = loop.iter if isinstance(loop, ast.For) else _comprehended(loop)
+    if iterated is None:
+        return False
+    for value in program.evaluator.values(iterated, frame):
+        origin = value.base if isinstance(value, Derived) and value.via in (".items()", ".keys()", ".values()") else value
+        if isinstance(origin, Collection) and origin.each is None and len(origin.items) < 16:
+            return True
+        if isinstance(origin, Product) and origin.name == "builtins.range" and origin.node.args:
+            counts = [v.value for v in program.evaluator.values(origin.node.args[-1], origin.frame) if isinstance(v, Const)]
+            if counts and all(isinstance(c, int) and c < 16 for c in counts):
+                return True
+    return False
+
+
+def _comprehended(loop: ast.AST) -> ast.expr | None:
+    generators = getattr(loop, "generators", None)
+    return generators[0].iter if generators else None
+
+
+# One Python object for each sample
+
+
+def per_sample_container(program: Program, item: Item) -> str | None:
+    """What kind of container of Python objects an attribute holds, one object for each sample: `a list of str`."""
+    value = item.value
+    if item.write.element:
+        return _element_container(program, item)
+    if isinstance(value, Product) and value.name in apis.LISTS_FILES:
+        return f"what {value.name} gives"
+    if isinstance(value, Derived):
+        for via, text in _LISTING_METHODS.items():
+            if value.via == via:
+                return text
+        return None
+    if isinstance(value, Collection) and value.each is not None and value.kind in ("list", "dict", "set"):
+        if _all_plain(value.each) or loops_over_few(program, value.node, value.frame):
+            return None
+        return f"a {value.kind} of Python objects"
+    return None
+
+
+_LISTING_METHODS = {
+    ".readlines()": "a list of lines", ".splitlines()": "a list of lines", ".to_dict()": "a dict of Python objects",
+    ".tolist()": "a list of Python objects", ".split()": "a list of strings", ".namelist()": "a list of names",
+    ".getmembers()": "a list of members",
+}
+
+
+def _element_container(program: Program, item: Item) -> str | None:
+    loop = loop_around(item.write.node)
+    if loop is None or loops_over_few(program, loop, item.frame):
+        return None
+    value = item.value
+    if isinstance(value, Unknown) or _all_plain((value,)):
+        return None
+    if isinstance(value, Product) and value.name.partition(".")[0] in ("numpy", "torch"):
+        return None
+    if isinstance(value, (Collection, Const, Derived, Instance)) or (isinstance(value, Product) and value.name in _STRINGS):
+        return "a container of Python objects"
+    return None
+
+
+_STRINGS = frozenset({"os.path.join", "os.path.abspath", "str", "builtins.str", "pathlib.Path", "os.path.basename"})
+
+
+def _all_plain(values: Values) -> bool:
+    """Whether all elements are numbers or arrays, which share their pages well enough or are few."""
+    return bool(values) and all(_is_plain(value) for value in values)
+
+
+def _is_plain(value: Value) -> bool:
+    if isinstance(value, Number):
+        return True
+    if isinstance(value, Const):
+        return value.value is None or isinstance(value.value, (int, float, bool))
+    if isinstance(value, Product):
+        return value.name.partition(".")[0] in ("numpy", "torch") and value.name not in apis.LISTS_FILES
+    return isinstance(value, Instance)
+
+
+def indexed_reads(reads: Iterator[tuple[object, ast.Attribute]]) -> Iterator[tuple[object, ast.Attribute]]:
+    """The reads that touch elements: not `len(self.x)`."""
+    for step, node in reads:
+        around = parent(node)
+        if isinstance(around, ast.Call) and node in around.args and getattr(around.func, "id", "") == "len":
+            continue
+        yield step, node

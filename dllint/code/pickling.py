@@ -1,0 +1,200 @@
+"""What spawn and forkserver have to pickle for each worker, and which of it pickle refuses."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.code import apis, datasets, start_method, state
+from dllint.code.datasets import Dataset
+from dllint.code.loaders import Loader
+from dllint.code.modules import KNOWN_LIBRARIES
+from dllint.code.scopes import ClassScope, FunctionScope, Scope
+from dllint.code.scripts import is_guarded
+from dllint.code.values import (
+    Collection,
+    Derived,
+    External,
+    Frame,
+    Function,
+    Instance,
+    ModuleRef,
+    Partial,
+    Product,
+    Value,
+)
+from dllint.code.workers import callables
+from dllint.finding import Location, Related
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_MOVE = "define it at module level; what it closes over can become arguments of functools.partial or attributes of a class"
+_LATER = "create it in the worker on first use, or drop it in __getstate__"
+
+
+@dataclass(frozen=True, slots=True)
+class Unpicklable:
+    """One object that cannot be sent to a worker."""
+
+    what: str
+    error: str
+    by: str
+    """How it gets there: `as collate_fn`, `on the dataset, as transform[]`."""
+    help: str
+    location: Location
+    related: tuple[Related, ...]
+    symbol: str
+
+
+class Carried:
+    """What one loader sends to its workers; or what a dataset would, that no loader is seen to read."""
+
+    def __init__(self, program: Program, loader: Loader | None, dataset: Dataset | None) -> None:
+        self.program = program
+        self.loader = loader
+        self.dataset = dataset
+
+    @property
+    def path(self) -> str:
+        subject = self.loader or self.dataset
+        return subject.path if subject is not None else ""
+
+    def related(self) -> list[Related]:
+        """The loader that starts the workers."""
+        return [self.loader.related()] if self.loader is not None else []
+
+    def unpicklable(self) -> Iterator[Unpicklable]:
+        """All that pickle refuses of what is sent."""
+        if self.loader is not None:
+            yield from _of_loader(self.program, self.loader)
+        elif self.dataset is not None:
+            yield from _of_object(self.program, Instance(self.dataset.cls))
+
+
+def find(program: Program) -> Iterator[Carried]:
+    """What may be pickled in a program: loaders with workers, and datasets that nothing is seen to read."""
+    for loader in program.facts.loaders:
+        if not loader.has_no_workers and start_method.of_loader(program, loader) & start_method.PICKLING:
+            yield Carried(program, loader, None)
+    for dataset in program.facts.datasets:
+        if not dataset.loaders and dataset.may_pickle:
+            yield Carried(program, None, dataset)
+
+
+def _of_loader(program: Program, loader: Loader) -> Iterator[Unpicklable]:
+    for name, argument in loader.worker_callables():
+        for value in argument.values(program.evaluator):
+            yield from _of_callable(program, value, f"as {name}")
+    for instance in datasets.read_by(program, loader):
+        local = _refused_class(instance.cls)
+        if local is not None:
+            yield local
+        yield from _of_object(program, instance)
+    for value in loader.dataset_values():
+        if not isinstance(value, Instance):
+            for function in callables(program, value):
+                yield from _of_callable(program, function, "in the dataset")
+
+
+def _of_callable(program: Program, value: Value, by: str) -> Iterator[Unpicklable]:
+    target = value
+    while isinstance(target, Partial):
+        target = target.target
+    if isinstance(target, Function):
+        found = refused(program, target, by)
+        if found is not None:
+            yield found
+    elif isinstance(target, Instance):
+        local = _refused_class(target.cls, by)
+        if local is not None:
+            yield local
+        yield from _of_object(program, target)
+
+
+def _of_object(program: Program, value: Instance) -> Iterator[Unpicklable]:
+    for item in state.items(program, value):
+        first = item.path.partition(".")[0].removesuffix("[]")
+        if state.drops(program, value.cls, first) or state.drops(program, item.owner, item.attribute):
+            continue
+        target = item.value
+        while isinstance(target, Partial):
+            target = target.target
+        found = refused(program, target, f"on {value.cls.name}, as {item.path}", item)
+        if found is not None:
+            yield found
+
+
+def refused(program: Program, value: Value, by: str, item: state.Item | None = None) -> Unpicklable | None:
+    """Why pickle refuses a value; None if it does not, or if that is not known."""
+    if isinstance(value, Function):
+        return _refused_function(value, by, item)
+    if isinstance(value, Instance):
+        return _refused_class(value.cls, by)
+    if isinstance(value, Collection) and value.kind == "generator":
+        return _made("a generator", "TypeError: cannot pickle 'generator' object", by, value.node, value.frame, item)
+    if isinstance(value, Derived) and value.via in apis.GENERATOR_METHODS and _is_path(value.base):
+        return _made("a generator", "TypeError: cannot pickle 'generator' object", by, value.node, value.frame, item)
+    if isinstance(value, Product) and value.name in apis.UNPICKLABLE:
+        label = f"{value.name.removeprefix('builtins.')}()"
+        return _made(label, apis.UNPICKLABLE[value.name], by, value.node, value.frame, item)
+    if isinstance(value, (ModuleRef, External)) and item is not None and _is_module(value):
+        return _made("a module", "TypeError: cannot pickle 'module' object", by, item.write.node, item.frame, item)
+    return None
+
+
+def _is_path(value: Value) -> bool:
+    origin = value.origin if isinstance(value, Derived) else value
+    return isinstance(origin, Product) and origin.name in ("pathlib.Path", "pathlib.PosixPath", "pathlib.PurePath")
+
+
+def _is_module(value: ModuleRef | External) -> bool:
+    return isinstance(value, ModuleRef) or value.name in KNOWN_LIBRARIES
+
+
+def _made(
+    what: str, error: str, by: str, node: ast.AST, frame: Frame, item: state.Item | None
+) -> Unpicklable:
+    module = frame.scope.module
+    return Unpicklable(what, error, by, _LATER, module.location(node), _stored(item), frame.scope.qualname)
+
+
+def _stored(item: state.Item | None) -> tuple[Related, ...]:
+    if item is None:
+        return ()
+    return (Related(f"kept as {item.path}", item.frame.scope.module.location(item.write.node)),)
+
+
+def _refused_function(value: Function, by: str, item: state.Item | None) -> Unpicklable | None:
+    scope = value.scope
+    if isinstance(scope.node, ast.Lambda):
+        what, error = "a lambda", "AttributeError: Can't pickle local object '<lambda>'"
+    elif _is_local(scope):
+        what, error = f"the local function {scope.name}", f"AttributeError: Can't pickle local object '{scope.qualname}'"
+    else:
+        return None
+    return Unpicklable(what, error, by, _MOVE, scope.module.location(scope.node), _stored(item), scope.qualname)
+
+
+def _refused_class(cls: ClassScope, by: str = "as the dataset") -> Unpicklable | None:
+    if _is_local(cls):
+        error = f"AttributeError: Can't pickle local object '{cls.qualname}'"
+        what = f"the local class {cls.name}"
+    elif is_guarded(cls.node):
+        error = f"AttributeError: Can't get attribute '{cls.name}' on <module '__mp_main__'>"
+        what = f"the class {cls.name}, defined under the main guard,"
+    else:
+        return None
+    return Unpicklable(what, error, by, "define the class at module level", cls.module.location(cls.node), (), cls.qualname)
+
+
+def _is_local(scope: Scope) -> bool:
+    """Whether a function or class stands within a function, and so has no importable name."""
+    around = scope.parent
+    while isinstance(around, ClassScope):
+        around = around.parent
+    return isinstance(around, FunctionScope)
+
+
