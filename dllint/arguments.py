@@ -10,9 +10,8 @@ from typing import Any
 
 from dllint import __version__
 from dllint.finding import Severity
+from dllint.output import FORMATS
 from dllint.settings import KEYS, START_METHODS
-
-OUTPUT_FORMATS = ("text", "json")
 
 
 class Arguments(argparse.Namespace):
@@ -127,7 +126,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument("--output-format", choices=OUTPUT_FORMATS, default="text")
+    group.add_argument("--output-format", choices=tuple(FORMATS), default="text")
     group.add_argument("--output-file", metavar="FILE", help="write findings there instead of to stdout")
     severities = [severity.label for severity in Severity]
     group.add_argument("--fail-on", choices=severities, default="info", help="exit 1 only from this severity on")
