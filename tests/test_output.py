@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dllint.finding import Edit, Failure, Finding, Fix, Location, Related, Severity
-from dllint.linter import Report
+from dllint.linter import Program, Report
 from dllint.output import FORMATS, Style, printable, summary, write
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -45,7 +45,7 @@ def report() -> Report:
         Finding("DLL501", "unguarded-main", "No guard", Severity.WARNING, Failure.START_UP, named),
         Finding("DLL201", "handle-in-init", "Over lines", Severity.ERROR, Failure.STALL, Location("z.py", 3, 1, 5, 3)),
     ]  # fmt: skip
-    programs = {finding.location.path: OneFile() for finding in findings}
+    programs: dict[str, Program] = {finding.location.path: OneFile() for finding in findings}
     return Report(findings=findings, file_count=41, programs=programs)
 
 
