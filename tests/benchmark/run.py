@@ -133,7 +133,7 @@ MODULE = '''"""Module {number} of a generated project."""
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-from project.module_{before} import helper_{before}
+from project.module_{base} import helper_{base}
 
 
 class Samples{number}(Dataset):
@@ -151,7 +151,7 @@ class Samples{number}(Dataset):
 
 def helper_{number}(sample):
     """Part of the way of a sample."""
-    return helper_{before}(sample) * {number}
+    return helper_{base}(sample) * {number}
 
 
 def loader_{number}(paths, workers):
@@ -176,7 +176,8 @@ def generate(folder: Path, files: int = 300, lines: int = 200) -> Path:
     (folder / "pyproject.toml").write_text('[project]\nname = "generated"\nversion = "1"\n')
     (package / "__init__.py").write_text("")
     for number in range(files):
-        text = MODULE.format(number=number, before=(number or files) - 1)
+        # A tree, as real projects are: many modules use few, and those fewer still.
+        text = MODULE.format(number=number, base=number // 6 if number else files - 1)
         step = 0
         while text.count("\n") < lines:
             text += FILLER.format(step=step)
