@@ -128,7 +128,7 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
         print(f"{tool.name:10} {numbers[0]:9.3f} {numbers[1]:9.3f} {numbers[2]:9.4f} {len(tool.walls):5}   {ratio}")
 
 
-MODULE = '''"""Module {number} of a generated project."""
+HELPER = '''"""Module {number} of a generated project."""
 
 import torch
 from torch.utils.data import DataLoader, Dataset
@@ -136,6 +136,12 @@ from torch.utils.data import DataLoader, Dataset
 from project.module_{base} import helper_{base}
 
 
+def helper_{number}(sample):
+    """Part of the way of a sample."""
+    return helper_{base}(sample) * {number}
+
+'''
+LOADING = '''
 class Samples{number}(Dataset):
     """Samples of kind {number}."""
 
@@ -147,11 +153,6 @@ class Samples{number}(Dataset):
 
     def __getitem__(self, i):
         return helper_{number}(torch.load(self.paths[i], map_location="cpu"))
-
-
-def helper_{number}(sample):
-    """Part of the way of a sample."""
-    return helper_{base}(sample) * {number}
 
 
 def loader_{number}(paths, workers):
@@ -177,7 +178,12 @@ def generate(folder: Path, files: int = 300, lines: int = 200) -> Path:
     (package / "__init__.py").write_text("")
     for number in range(files):
         # A tree, as real projects are: many modules use few, and those fewer still.
-        text = MODULE.format(number=number, base=number // 6 if number else files - 1)
+        text = HELPER.format(number=number, base=number // 6 if number else files - 1)
+        # In real projects every sixth or fifth file has to do with loading.
+        if number % 5 == 0:
+            text += LOADING.format(number=number)
+        else:
+            text = text.replace("from torch.utils.data import DataLoader, Dataset\n", "")
         step = 0
         while text.count("\n") < lines:
             text += FILLER.format(step=step)
