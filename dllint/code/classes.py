@@ -18,6 +18,7 @@ from dllint.code.values import (
     Super,
     Values,
     merge,
+    derived,
 )
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _class_level(ev: Evaluator, value: Instance | ClassRef, name: str, node: ast
         if bindings:
             return ev.bound(bindings[-1], Frame(base))
     if any(base != "?" for base in external_bases(ev, value.cls)):
-        return (Derived(value, f".{name}", node, frame),)
+        return (derived(value, f".{name}", node, frame),)
     return UNKNOWNS
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, classes
+from dllint.code import apis, classes, folding
 from dllint.code.scopes import last_name
 from dllint.code.values import Const, Derived, External, Frame, Instance, Product, Unknown, Value, Values, by_default
 
@@ -64,7 +64,8 @@ def _of_value(program: Program, value: Value) -> Device | None:
         text = first[0].value if first and isinstance(first[0], ast.Constant) else ""
         return _of_constant(text)
     if isinstance(value, Unknown) and "device" in value.name.lower():
-        return Device.MAYBE
+        holder = value.name.rpartition(".")[0].rpartition(".")[2]
+        return Device.MAYBE if not holder or holder in _CONFIGS else Device.NONE
     if isinstance(value, Product) and "device" in value.name.rpartition(".")[2].lower():
         return Device.MAYBE
     return Device.NONE
@@ -79,6 +80,8 @@ def _of_constant(value: object) -> Device | None:
 def transfer(program: Program, call: ast.Call, frame: Frame) -> Transfer | None:
     """What a call does to a device; None if it touches none but the CPU."""
     function = call.func
+    if _follows_input(call):
+        return None
     if isinstance(function, ast.Attribute):
         method = _method_transfer(program, call, function, frame)
         if method is not None:
@@ -94,6 +97,18 @@ def transfer(program: Program, call: ast.Call, frame: Frame) -> Transfer | None:
         if device is not None and (value.name in apis.FACTORIES or value.name.startswith("torch.nn.")):
             return _to(program, device, frame, f"{value.name}(device=...)")
     return None
+
+
+def _follows_input(call: ast.Call) -> bool:
+    """Whether the call is only made for an input that is on the GPU already."""
+    for test, outcome in folding.conditions(call):
+        parts = list(ast.walk(test)) if outcome else []
+        if any(isinstance(part, ast.Attribute) and part.attr == "is_cuda" for part in parts):
+            return True
+        on_device = any(isinstance(p, ast.Attribute) and p.attr == "device" and last_name(p.value) not in _CONFIGS for p in parts)
+        if on_device and any(isinstance(p, ast.Constant) and p.value == "cuda" for p in parts):
+            return True
+    return False
 
 
 def _method_transfer(program: Program, call: ast.Call, function: ast.Attribute, frame: Frame) -> Transfer | None:

@@ -41,16 +41,17 @@ from dllint.code.values import (
     Values,
     is_unknown,
     merge,
+    derived,
 )
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_MOST_STEPS = 6000
+_MOST_STEPS = 2500
 """Evaluation steps for one question."""
 _DEEPEST = 70
 """Nested evaluations: each takes some frames of Python's own stack."""
-_MOST_CALLERS = 3
+_MOST_CALLERS = 2
 """Calls within calls that arguments are followed through."""
 
 
@@ -59,8 +60,10 @@ class Evaluator:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._memo: dict[tuple[int, int, int], Values] = {}
-        self._active: set[tuple[int, int, int, int]] = set()
+        self._memo: dict[tuple[int, int], Values] = {}
+        self._active: set[tuple[int, int]] = set()
+        self._globals: dict[tuple[int, str], Values] = {}
+        self._attributes: dict[tuple[object, str], Values] = {}
         self._steps = 0
         self._depth = 0
         self.assumed: list[tuple[str, Value]] = []
@@ -81,22 +84,19 @@ class Evaluator:
         handler = _HANDLERS.get(type(node))
         if handler is None:
             return UNKNOWNS
-        receiver = frame.receiver
-        place = (id(node), id(frame.scope), id(receiver.cls) if receiver is not None else 0)
-        plain = frame.call is None and frame.outer is None and not self.assumed
-        if plain and place in self._memo:
+        place = (id(node), id(frame))
+        if not self.assumed and place in self._memo:
             return self._memo[place]
-        active = (*place, id(frame.call))
-        if active in self._active:
+        if place in self._active:
             return ()
-        self._active.add(active)
+        self._active.add(place)
         self._depth += 1
         try:
             found = handler(self, node, frame)
         finally:
             self._depth -= 1
-            self._active.discard(active)
-        if plain and (self._depth == 0 or found) and self._steps <= _MOST_STEPS:
+            self._active.discard(place)
+        if not self.assumed and (found or self._depth == 0):
             self._memo[place] = found
         return found
 
@@ -148,6 +148,8 @@ class Evaluator:
             if bindings and bindings[0].kind == "global":
                 bindings, at = self._module_of(at).bindings.get(name), self._module_of(at)
             if bindings:
+                if at is not scope and isinstance(at, ModuleScope) and not self.assumed:
+                    return self._global(at, name, bindings)
                 chosen = reaching(bindings, use if at is scope else None)
                 home = self.frame_of(at, frame)
                 if len(chosen) == 1:
@@ -160,6 +162,18 @@ class Evaluator:
         if starred is not None:
             return starred
         return (External(f"builtins.{name}"),) if name in _BUILTINS else UNKNOWNS
+
+    def _global(self, scope: ModuleScope, name: str, bindings: list[Binding]) -> Values:
+        """A name of the module as its functions see it: the same for all of them."""
+        key = (id(scope), name)
+        if key not in self._globals:
+            home = Frame(scope)
+            groups = [(binding, self.bound(binding, home)) for binding in reaching(bindings, None)]
+            found = merge(folding.survivors(self, name, groups, home)) if len(groups) > 1 else groups[0][1]
+            if not found:
+                return found  # within a cycle: not the last word
+            self._globals[key] = found
+        return self._globals[key]
 
     @staticmethod
     def _module_of(scope: Scope) -> Scope:
@@ -209,7 +223,7 @@ class Evaluator:
 
     def _managed(self, value: Value, node: ast.AST, frame: Frame) -> Value:
         if isinstance(value, (Product, Derived)):
-            return Derived(value, "with", node, frame)
+            return derived(value, "with", node, frame)
         return value
 
     def _defined(self, binding: Binding, frame: Frame) -> Values:
@@ -338,7 +352,7 @@ class Evaluator:
                 return self.infer(value.items[index], value.frame)
             return merge(self.infer(item, value.frame) for item in value.items[:12]) or UNKNOWNS
         if isinstance(value, (Product, Derived)):
-            return (Derived(value, "[]", node, frame),)
+            return (derived(value, "[]", node, frame),)
         return UNKNOWNS
 
     def elements(self, node: ast.AST, found: Values, frame: Frame) -> Values:
@@ -355,7 +369,7 @@ class Evaluator:
             elif isinstance(value, Product) and value.name == "builtins.range":
                 groups.append((Number(0, None, node),))
             elif isinstance(value, (Product, Derived)):
-                groups.append((Derived(value, "each", node, frame),))
+                groups.append((derived(value, "each", node, frame),))
             else:
                 groups.append(UNKNOWNS)
         return merge(groups)
@@ -379,7 +393,7 @@ class Evaluator:
             elif isinstance(value, Derived) and value.via == ".items()" and isinstance(value.base, Collection):
                 groups.append(self.item(value.base, None, node, frame) if index == 1 else UNKNOWNS)
             elif isinstance(value, (Product, Derived)):
-                groups.append((Derived(Derived(value, "each", node, frame), "[]", node, frame),))
+                groups.append((derived(derived(value, "each", node, frame), "[]", node, frame),))
             else:
                 groups.append(UNKNOWNS)
         return merge(groups)
@@ -425,13 +439,19 @@ class Evaluator:
         if isinstance(value, External):
             return (External(self.program.canonical(f"{value.name}.{name}")),)
         if isinstance(value, (Instance, ClassRef, Super)):
-            return classes.attribute(self, value, name, node, frame)
+            key = (value.key, name)
+            if key not in self._attributes or self.assumed:
+                found = classes.attribute(self, value, name, node, frame)
+                if not found or self.assumed:
+                    return found
+                self._attributes[key] = found
+            return self._attributes[key]
         if isinstance(value, Derived) and value.via == ".parse_args()":
             return libcalls.argparse_option(self, value, name)
         if isinstance(value, (Product, Derived, Collection)):
-            return (Derived(value, f".{name}", node, frame),)
+            return (derived(value, f".{name}", node, frame),)
         if isinstance(value, Unknown):
-            return (Unknown(name),)
+            return (Unknown(dotted(node) or name),)
         return UNKNOWNS
 
     def _call(self, node: ast.Call, frame: Frame) -> Values:
@@ -452,7 +472,7 @@ class Evaluator:
         if isinstance(function, Derived):
             return libcalls.method_result(self, function, call, frame)
         if isinstance(function, Product):
-            return (Derived(function, "()", call, frame),)
+            return (derived(function, "()", call, frame),)
         return UNKNOWNS
 
     def call_method(self, value: Instance, name: str, node: ast.AST, frame: Frame) -> Values:

@@ -11,7 +11,7 @@ from dllint.code.datasets import Dataset
 from dllint.code.loaders import Loader
 from dllint.code.modules import Module
 from dllint.code.scopes import FunctionScope, Scope
-from dllint.code.values import Instance, Unknown, Value
+from dllint.code.values import Frame, Instance, Unknown, Value
 from dllint.code.workers import Step, WorkerCode, entries_of_values
 from dllint.finding import Related
 
@@ -47,6 +47,8 @@ class Facts:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.onward_memo: dict[Frame, list[Step]] = {}
+        self.callables_memo: dict[tuple[object, ...], tuple[Value, ...]] = {}
         self.read_by_memo: dict[int, list[Instance]] = {}
         self._declared: dict[Module, frozenset[str]] = {}
         self._spawned: dict[Scope, bool] = {}

@@ -209,6 +209,8 @@ def verdict(ev: Evaluator, test: ast.expr, frame: Frame) -> bool | None:
 
 # What the conditions around a use say about a name
 
+_BRANCHING = (ast.IfExp, ast.BoolOp, ast.If, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
+
 
 def narrowed(ev: Evaluator, node: ast.Name | ast.Attribute, found: Values, frame: Frame) -> Values:
     """`found` without the constants that the conditions passed on the way to `node` rule out."""
@@ -252,11 +254,26 @@ def _ruled_out(ev: Evaluator, key: str, value: Value, tests: list[tuple[ast.expr
 
 
 def _mentions(test: ast.expr, key: str) -> bool:
-    return any(isinstance(part, (ast.Name, ast.Attribute)) and dotted(part) == key for part in ast.walk(test))
+    names: frozenset[str] | None = getattr(test, "dll_names", None)
+    if names is None:
+        names = frozenset(dotted(part) for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute)))
+        test.dll_names = names  # type: ignore[attr-defined]
+    return key in names
 
 
-def conditions(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+def conditions(node: ast.AST) -> list[tuple[ast.expr, bool]]:
     """The tests that decide whether `node` is reached, with the outcome that leads to it."""
+    known: list[tuple[ast.expr, bool]] | None = getattr(node, "dll_conditions", None)
+    if known is None:
+        known = node.dll_conditions = list(_conditions(node))  # type: ignore[attr-defined]
+    return known
+
+
+def _conditions(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    around = parent(node)
+    if around is not None and not isinstance(node, ast.stmt) and not isinstance(around, _BRANCHING):
+        yield from conditions(around)  # the same as for what it stands in
+        return
     child, at = node, parent(node)
     while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)):
         if isinstance(at, ast.IfExp) and child is not at.test:

@@ -27,6 +27,7 @@ from dllint.code.values import (
     bounds,
     merge,
     truth,
+    derived,
 )
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame
     if isinstance(base, Collection) and name == "copy":
         return (base,)
     if isinstance(base, Product) and base.name == "argparse.ArgumentParser" and name in ("parse_known_args",):
-        return (Collection("tuple", call, frame, each=(Derived(base, ".parse_args()", call, frame),)),)
-    return (Derived(base, f".{name}()", call, frame),)
+        return (Collection("tuple", call, frame, each=(derived(base, ".parse_args()", call, frame),)),)
+    return (derived(base, f".{name}()", call, frame),)
 
 
 def merged_call(partial: Partial, call: ast.Call) -> ast.Call:

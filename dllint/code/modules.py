@@ -11,7 +11,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from dllint.code.scopes import ClassScope, FunctionScope, ModuleScope, Scope, last_name
 from dllint.finding import Location
@@ -19,6 +19,8 @@ from dllint.syntax.python import CannotParse, Source, parse
 
 _CLASS = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)]*)\)?", re.MULTILINE)
 _BASE = re.compile(rb"([\w.]+)\s*(?:\[[^\]]*\]\s*)?(?=,|$|\()")
+
+_IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 
 class Module:
@@ -35,6 +37,7 @@ class Module:
         self.source = Source(path, data)
         self.error: CannotParse | None = None
         self._scope: ModuleScope | None = None
+        self._lines_with: dict[str, list[int]] = {}
 
     @property
     def data(self) -> bytes:
@@ -89,12 +92,10 @@ class Module:
 
     def lines_with(self, word: str) -> list[int]:
         """The lines (from 1) that hold `word` as a whole identifier."""
-        needle = word.encode()
-        if needle not in self.data:
-            return []
-        starts = self._line_starts
-        found = {bisect_right(starts, match.start()) for match in _word(needle).finditer(self.data)}
-        return sorted(found)
+        if word not in self._lines_with:
+            found = {bisect_right(self._line_starts, at) for at in _occurrences(self.data, word.encode())}
+            self._lines_with[word] = sorted(found)
+        return self._lines_with[word]
 
     def scopes_around(self, lines: list[int]) -> list[Scope]:
         """The scopes that any of these lines stands in, outermost first, each once."""
@@ -145,9 +146,14 @@ def class_bases(data: bytes) -> list[tuple[str, tuple[str, ...]]]:
     return found
 
 
-@lru_cache(512)
-def _word(needle: bytes) -> re.Pattern[bytes]:
-    return re.compile(rb"(?<!\w)" + re.escape(needle) + rb"(?!\w)")
+def _occurrences(data: bytes, word: bytes) -> Iterator[int]:
+    """Where `word` stands in `data` as a whole identifier."""
+    at = data.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (at and data[at - 1] in _IDENTIFIER) and not (end < len(data) and data[end] in _IDENTIFIER):
+            yield at
+        at = data.find(word, end)
 
 
 def _first_line(node: ast.AST) -> int:

@@ -24,7 +24,8 @@ from dllint.settings import Settings
 from dllint.syntax.python import Source
 
 _IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([\w.]+)|import[ \t]+([\w.]+))", re.MULTILINE)
-_MOST_CALL_SITES = 40
+_DEF = re.compile(rb"(?:^|\n)[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
+_MOST_CALL_SITES = 24
 """Calls of one function that are looked at."""
 
 SEED_WORDS = tuple(
@@ -96,6 +97,14 @@ class Program:
                     derived.setdefault(base, []).append(name)
         roots = {name.rpartition(".")[2] for name in apis.DATASET_BASES | set(self.settings.dataset_bases)}
         return _closure(roots, derived)
+
+    @cached_property
+    def defined_names(self) -> set[str]:
+        """The names of all functions and methods that the project defines, `__call__` and `forward` included."""
+        found: set[bytes] = set()
+        for module in self.modules.by_file.values():
+            found.update(_DEF.findall(module.data))
+        return {name.decode("ascii", "replace") for name in found}
 
     @cached_property
     def parsed_seeds(self) -> list[Module]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 if TYPE_CHECKING:
     from dllint.code.modules import Module
+    from dllint.code.values import Frame
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -128,6 +129,8 @@ class Scope:
         self.closes: list[ast.Call] = []
         self.raises: list[ast.Raise] = []
         self.children: dict[int, Scope] = {}
+        self.frames: dict[tuple[Any, ...], Frame] = {}
+        """The activations of this scope that have been looked into: see `values.Frame`."""
         self.indexed = False
 
     @cached_property

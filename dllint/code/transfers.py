@@ -10,8 +10,12 @@ from dllint.code import apis, devices
 from dllint.code.devices import Device
 from dllint.code.facts import WorkerEntry
 from dllint.code.program import Program
+from dllint.code.scopes import last_name
 from dllint.code.values import Collection, Derived, Frame, Product, Value, Values
 from dllint.finding import Location, Related
+
+_MAY_TRANSFER = frozenset({"to", "cuda", "pin_memory", *(name.rpartition(".")[2] for name in apis.CUDA_RAISES)})
+"""Last names of the calls that can touch a device without saying `device=`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class WorkerTransfer:
 def in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
     """The transfers of one entry's worker code, to anything that may be an accelerator."""
     for step, call in entry.code.calls():
+        if last_name(call.func) not in _MAY_TRANSFER and not any(k.arg in ("device", "map_location") for k in call.keywords):
+            continue
         found = devices.transfer(entry.program, call, step.frame)
         if found is None:
             continue
@@ -43,13 +49,14 @@ def _library_objects(entry: WorkerEntry) -> Iterator[Value]:
             yield item.value
     for loader in entry.loaders:
         for value in loader.dataset_values():
-            yield from _nested(entry.program, value, 0)
+            yield from _nested(entry.program, value, set())
 
 
-def _nested(program: Program, value: Value, depth: int) -> Iterator[Value]:
+def _nested(program: Program, value: Value, seen: set[tuple[object, ...]]) -> Iterator[Value]:
     """A value, and what the library calls that made it were given."""
-    if depth > 5:
+    if value.key in seen or len(seen) > 200:
         return
+    seen.add(value.key)
     yield value
     parts: list[Values] = []
     if isinstance(value, Product):
@@ -58,7 +65,7 @@ def _nested(program: Program, value: Value, depth: int) -> Iterator[Value]:
         parts = [program.evaluator.values(i, value.frame) for i in value.items[:40]]
     for values in parts:
         for inner in values:
-            yield from _nested(program, inner, depth + 1)
+            yield from _nested(program, inner, seen)
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

@@ -16,27 +16,46 @@ from dllint.code.scopes import ClassScope, FunctionScope, Scope
 if TYPE_CHECKING:
     from dllint.code.modules import Module
 
-MOST_VALUES = 24
+_LONGEST_CHAIN = 10
+MOST_VALUES = 12
 """More possibilities than this say nothing: the rest becomes UNKNOWN."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One activation of a scope: which object its methods belong to, and which call entered it, where that is known."""
+    """One activation of a scope: which object its methods belong to, and which call entered it, where that is known.
+
+    `outer` is the frame around a nested function, for what it closes over. Equal frames are one object, so that what is
+    found out in one of them is found out once.
+    """
+
+    __slots__ = ("call", "caller", "depth", "outer", "receiver", "scope")
 
     scope: Scope
-    receiver: Instance | ClassRef | None = None
-    call: ast.Call | None = None
-    caller: Frame | None = None
-    outer: Frame | None = None
-    """The frame around a nested function, for what it closes over."""
+    receiver: Instance | ClassRef | None
+    call: ast.Call | None
+    caller: Frame | None
+    outer: Frame | None
+    depth: int
+    """How many calls lead here from a frame that no call is known of."""
 
-    @property
-    def depth(self) -> int:
-        depth, frame = 0, self.caller
-        while frame is not None and depth < 100:
-            depth, frame = depth + 1, frame.caller
-        return depth
+    def __new__(
+        cls,
+        scope: Scope,
+        receiver: Instance | ClassRef | None = None,
+        call: ast.Call | None = None,
+        caller: Frame | None = None,
+        outer: Frame | None = None,
+    ) -> Frame:
+        """The frame of this activation."""
+        key = (None if receiver is None else receiver.key, id(call), id(caller), id(outer))
+        known = scope.frames.get(key)
+        if known is not None:
+            return known
+        self = super().__new__(cls)
+        self.scope, self.receiver, self.call, self.caller, self.outer = scope, receiver, call, caller, outer
+        self.depth = 0 if caller is None else caller.depth + 1
+        scope.frames[key] = self
+        return self
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,19 +124,24 @@ class Product:
         return ("product", self.name, id(self.node))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Derived:
     """What is got out of another value: `via` is `.name` for an attribute, `.name()` for a method call, `[]` for an
     item, `each` for an element, `with` for what a context manager gives."""
 
-    base: Value
-    via: str
-    node: ast.AST
-    frame: Frame
+    __slots__ = ("base", "frame", "key", "length", "node", "via")
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        return ("derived", self.via, id(self.node), self.base.key)
+    key: tuple[Any, ...]
+    length: int
+    """How many steps lead here from the origin."""
+
+    def __init__(self, base: Value, via: str, node: ast.AST, frame: Frame) -> None:
+        self.base = base
+        self.via = via
+        self.node = node
+        self.frame = frame
+        self.length = base.length + 1 if isinstance(base, Derived) else 1
+        # The hash stands for the base: chains are long, and tuples hash anew each time.
+        self.key = ("derived", via, id(node), hash(base.key))
 
     @property
     def origin(self) -> Value:
@@ -246,6 +270,13 @@ Values = tuple[Value, ...]
 
 UNKNOWN = Unknown()
 UNKNOWNS: Values = (UNKNOWN,)
+
+
+def derived(base: Value, via: str, node: ast.AST, frame: Frame) -> Value:
+    """What `via` gets out of `base`; unknown at the end of a long chain (`x = x.f()` in a loop)."""
+    if isinstance(base, Derived) and base.length >= _LONGEST_CHAIN:
+        return UNKNOWN
+    return Derived(base, via, node, frame)
 
 
 def merge(groups: Iterable[Values]) -> Values:

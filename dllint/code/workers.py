@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.code import classes, folding
-from dllint.code.scopes import ClassScope, FunctionScope, Scope, parent
+from dllint.code.scopes import ClassScope, FunctionScope, Scope, last_name, parent
 from dllint.code.values import (
     ClassRef,
     Collection,
@@ -83,7 +83,8 @@ class WorkerCode:
                 continue
             seen.add(step.key)
             self.steps.append(step)
-            queue.extend(self._onward(step))
+            for entered in self._onward(step):
+                queue.append(Step(entered.scope, entered.frame, "", step, entered.call))
 
     def calls(self) -> Iterator[tuple[Step, ast.Call]]:
         """The calls made in workers, without those that only the main process passes."""
@@ -124,18 +125,52 @@ class WorkerCode:
                         found.setdefault(node.attr, []).append((step, node))
         return found
 
-    def _onward(self, step: Step) -> Iterator[Step]:
-        """The functions that a step enters."""
+    def _onward(self, step: Step) -> list[Step]:
+        """The functions that a step enters: the same for every worker code that has the step."""
+        memo = self.program.facts.onward_memo
+        if step.frame not in memo:
+            memo[step.frame] = list({entered.key: entered for entered in self._entered_by(step)}.values())
+        return memo[step.frame]
+
+    def _entered_by(self, step: Step) -> Iterator[Step]:
         ev, frame, scope = self.program.evaluator, step.frame, step.scope.index()
         for call in scope.calls:
             if is_main_only(self.program, call, frame):
                 continue
-            for value in ev.values(call.func, frame):
-                yield from self._entered(value, step, call)
+            if self._may_enter(call.func, step):
+                for value in ev.values(call.func, frame):
+                    yield from self._entered(value, step, call)
             for argument in [*call.args, *(k.value for k in call.keywords)]:
-                if _may_hold_callable(argument):
+                if self._is_function(argument, step):
                     yield from self._passed(ev.values(argument, frame), step, call)
         yield from self._implicit(step)
+
+    def _may_enter(self, function: ast.expr, step: Step) -> bool:
+        """Whether a call can lead into the project: a method that nothing in it defines cannot, wherever it is found."""
+        if not isinstance(function, ast.Attribute):
+            return True
+        holder = function.value
+        while isinstance(holder, ast.Attribute):
+            holder = holder.value
+        if isinstance(holder, ast.Name) and holder.id == step.scope.receiver_name:
+            return True
+        return function.attr in self.program.defined_names
+
+    def _is_function(self, node: ast.expr, step: Step) -> bool:
+        """Whether an argument plainly is a function: a lambda, a def's name, a method of the object, a partial."""
+        if isinstance(node, ast.Name):
+            scope: Scope | None = step.scope
+            while scope is not None:
+                bindings = scope.index().bindings.get(node.id)
+                if bindings:
+                    return any(binding.kind in ("scope", "import") for binding in bindings)
+                scope = scope.parent
+            return False
+        if isinstance(node, ast.Attribute):
+            receiver = step.frame.receiver
+            own = receiver is not None and self._is_own(step, node)
+            return own and receiver is not None and classes.method(self.program.evaluator, receiver.cls, node.attr) is not None
+        return isinstance(node, ast.Lambda) or (isinstance(node, ast.Call) and last_name(node.func) == "partial")
 
     def _implicit(self, step: Step) -> Iterator[Step]:
         """What is entered without a call in the source: properties, `object[i]`, `for x in object`."""
@@ -146,7 +181,7 @@ class WorkerCode:
                 if method is not None and method.is_property:
                     yield Step(method, Frame(method, frame.receiver), "", step, node)
         for subscript in scope.subscripts:
-            if isinstance(subscript.value, ast.Attribute) and isinstance(subscript.ctx, ast.Load):
+            if isinstance(subscript.value, ast.Attribute) and self._is_own(step, subscript.value):
                 yield from self._protocol(ev.values(subscript.value, frame), ("__getitem__",), step, subscript)
         for loop in scope.loops:
             if isinstance(loop.iter, (ast.Attribute, ast.Name)):
@@ -210,10 +245,17 @@ def callable_method(program: Program, value: Instance) -> FunctionScope | None:
     return found
 
 
-def callables(program: Program, value: Value, depth: int = 0) -> Iterator[Value]:
+def callables(program: Program, value: Value) -> tuple[Value, ...]:
     """The project's functions and callable objects in a value: itself, in a list, or in what a library object was given."""
-    if depth > 5:
-        return
+    memo = program.facts.callables_memo
+    known = memo.get(value.key)
+    if known is None:
+        memo[value.key] = ()  # what a cycle sees
+        known = memo[value.key] = tuple(_callables(program, value))
+    return known
+
+
+def _callables(program: Program, value: Value) -> Iterator[Value]:
     ev = program.evaluator
     if isinstance(value, (Function, Partial)):
         yield value
@@ -224,24 +266,26 @@ def callables(program: Program, value: Value, depth: int = 0) -> Iterator[Value]
         parts = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:40]]
         for part in parts:
             for inner in part:
-                yield from callables(program, inner, depth + 1)
+                yield from callables(program, inner)
     elif isinstance(value, Product):
-        yield from _given(program, value.node, value.frame, depth)
+        yield from _given(program, value.node, value.frame)
     elif isinstance(value, Derived):
         if isinstance(value.node, ast.Call):
-            yield from _given(program, value.node, value.frame, depth)
-        yield from callables(program, value.base, depth + 1)
+            yield from _given(program, value.node, value.frame)
+        yield from callables(program, value.base)
 
 
-def _given(program: Program, call: ast.Call, frame: Frame, depth: int) -> Iterator[Value]:
+def _given(program: Program, call: ast.Call, frame: Frame) -> Iterator[Value]:
     for argument in [*call.args, *(k.value for k in call.keywords)]:
         if _may_hold_callable(argument):
             for value in program.evaluator.values(argument, frame):
-                yield from callables(program, value, depth + 1)
+                yield from callables(program, value)
 
 
 def is_main_only(program: Program, node: ast.AST, frame: Frame) -> bool:
     """Whether a node stands under `if get_worker_info() is None`, which workers never pass."""
+    if not frame.scope.module.lines_with("get_worker_info"):
+        return False
     for test, outcome in folding.conditions(node):
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             subject, none_if = test.operand, True
