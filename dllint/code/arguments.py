@@ -9,6 +9,9 @@ from dllint.code.evaluator import Evaluator
 from dllint.code.scopes import FunctionScope, block_of, scope_of
 from dllint.code.values import Collection, Frame, Values
 
+_DEEPEST = 4
+"""Splats within splats that are followed."""
+
 
 @dataclass(slots=True)
 class Argument:
@@ -67,7 +70,7 @@ def collect(ev: Evaluator, call: ast.Call, frame: Frame, depth: int = 0) -> Argu
 
 def _splat_positional(ev: Evaluator, found: Arguments, node: ast.expr, frame: Frame, depth: int) -> None:
     scope = frame.scope
-    if isinstance(node, ast.Name) and isinstance(scope, FunctionScope) and depth < 4:
+    if isinstance(node, ast.Name) and isinstance(scope, FunctionScope) and depth <= _DEEPEST:
         extra = scope.node.args.vararg
         if extra is not None and extra.arg == node.id and frame.call is not None and frame.caller is not None:
             passed = collect(ev, frame.call, frame.caller, depth + 1)
@@ -84,8 +87,11 @@ def _splat_positional(ev: Evaluator, found: Arguments, node: ast.expr, frame: Fr
 
 def _splat(ev: Evaluator, found: Arguments, node: ast.expr, frame: Frame, depth: int) -> None:
     """Take in `**node`."""
+    if depth > _DEEPEST:
+        found.open = True
+        return
     scope = frame.scope
-    if isinstance(node, ast.Name) and isinstance(scope, FunctionScope) and depth < 4:
+    if isinstance(node, ast.Name) and isinstance(scope, FunctionScope):
         extra = scope.node.args.kwarg
         if extra is not None and extra.arg == node.id:
             _passed_on(ev, found, scope, frame, depth)
@@ -94,17 +100,17 @@ def _splat(ev: Evaluator, found: Arguments, node: ast.expr, frame: Frame, depth:
     values = ev.values(node, frame)
     for value in values:
         if isinstance(value, Collection) and value.kind == "dict" and value.each is None:
-            _from_dict(ev, found, value, len(values) == 1)
+            _from_dict(ev, found, value, len(values) == 1, depth)
         else:
             found.open = True
     if isinstance(node, ast.Name):
         _mutations(ev, found, node, frame)
 
 
-def _from_dict(ev: Evaluator, found: Arguments, value: Collection, certain: bool) -> None:
+def _from_dict(ev: Evaluator, found: Arguments, value: Collection, certain: bool, depth: int) -> None:
     for key, item in zip(value.keys, value.items, strict=False):
         if key is None:  # a splat within the dict display
-            _splat(ev, found, item, value.frame, 3)
+            _splat(ev, found, item, value.frame, depth + 1)
             continue
         name = key if isinstance(key, str) else key.value if isinstance(key, ast.Constant) else None
         if isinstance(name, str):
@@ -165,7 +171,7 @@ def _mutating_call(
     elif method == "update":
         changed = Arguments()
         for argument in call.args:
-            _splat(ev, changed, argument, frame, 3)
+            _splat(ev, changed, argument, frame, _DEEPEST)
         for keyword in call.keywords:
             if keyword.arg is not None:
                 changed.add(Argument(keyword.arg, keyword.value, frame, keyword))

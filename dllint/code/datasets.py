@@ -118,7 +118,8 @@ def read_by(program: Program, loader: Loader) -> list[Instance]:
         found: dict[tuple[object, ...], Instance] = {}
         for value in loader.dataset_values():
             for instance in _read(program, value, 0, set()):
-                found.setdefault(instance.key, instance)
+                if is_dataset_class(program, instance.cls) or _looks_like_dataset(program, instance.cls):
+                    found.setdefault(instance.key, instance)
         memo[id(loader)] = list(found.values())
     return memo[id(loader)]
 
@@ -168,10 +169,9 @@ def find(program: Program) -> list[Dataset]:
                 by_class[cls] = []
     for loader in program.facts.loaders:
         for value in read_by(program, loader):
-            if value.cls in by_class or _looks_like_dataset(program, value.cls):
-                readers = by_class.setdefault(value.cls, [])
-                if loader not in readers:
-                    readers.append(loader)
+            readers = by_class.setdefault(value.cls, [])
+            if loader not in readers:
+                readers.append(loader)
     return [Dataset(program, cls, loaders) for cls, loaders in by_class.items()]
 
 

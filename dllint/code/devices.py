@@ -100,15 +100,27 @@ def transfer(program: Program, call: ast.Call, frame: Frame) -> Transfer | None:
 
 
 def _follows_input(call: ast.Call) -> bool:
-    """Whether the call is only made for an input that is on the GPU already."""
+    """Whether the call is only made for an input that is on the GPU already: `if x.is_cuda`, `x.device.type == "cuda"`."""
     for test, outcome in folding.conditions(call):
-        parts = list(ast.walk(test)) if outcome else []
-        if any(isinstance(part, ast.Attribute) and part.attr == "is_cuda" for part in parts):
+        parts = list(ast.walk(test))
+        if outcome and any(isinstance(part, ast.Attribute) and part.attr == "is_cuda" for part in parts):
             return True
-        on_device = any(isinstance(p, ast.Attribute) and p.attr == "device" and last_name(p.value) not in _CONFIGS for p in parts)
-        if on_device and any(isinstance(p, ast.Constant) and p.value == "cuda" for p in parts):
+        if _asks_for_cuda(test) is outcome:
             return True
     return False
+
+
+def _asks_for_cuda(test: ast.expr) -> bool | None:
+    """True for `x.device.type == "cuda"`, False for `!=`, None for a test that asks something else."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+        return None
+    left, right = test.left, test.comparators[0]
+    if not (isinstance(right, ast.Constant) and right.value == "cuda"):
+        return None
+    holder = left.value if isinstance(left, ast.Attribute) and left.attr == "type" else left
+    if last_name(holder) != "device" or (isinstance(holder, ast.Attribute) and last_name(holder.value) in _CONFIGS):
+        return None
+    return isinstance(test.ops[0], ast.Eq)
 
 
 def _method_transfer(program: Program, call: ast.Call, function: ast.Attribute, frame: Frame) -> Transfer | None:

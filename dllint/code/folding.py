@@ -209,7 +209,9 @@ def verdict(ev: Evaluator, test: ast.expr, frame: Frame) -> bool | None:
 
 # What the conditions around a use say about a name
 
-_BRANCHING = (ast.IfExp, ast.BoolOp, ast.If, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
+_DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
+_MOST_CONDITIONS = 30
+"""Tests around one node that are looked at, the nearest first."""
 
 
 def narrowed(ev: Evaluator, node: ast.Name | ast.Attribute, found: Values, frame: Frame) -> Values:
@@ -230,6 +232,9 @@ def survivors(
     ev: Evaluator, name: str, groups: list[tuple[Binding, Values]], frame: Frame
 ) -> Iterator[Values]:
     """The values of several bindings, without those that `if x is None: x = 4` replaces."""
+    if len(groups) > _MOST_CONDITIONS:
+        yield from (values for _, values in groups)
+        return
     for binding, values in groups:
         tests = [
             (other.block.owner.test, other.block.branch != "body")
@@ -263,32 +268,35 @@ def _mentions(test: ast.expr, key: str) -> bool:
 
 def conditions(node: ast.AST) -> list[tuple[ast.expr, bool]]:
     """The tests that decide whether `node` is reached, with the outcome that leads to it."""
-    known: list[tuple[ast.expr, bool]] | None = getattr(node, "dll_conditions", None)
-    if known is None:
-        known = node.dll_conditions = list(_conditions(node))  # type: ignore[attr-defined]
+    if hasattr(node, "dll_conditions"):
+        return node.dll_conditions  # type: ignore[no-any-return]
+    path: list[ast.AST] = [node]
+    at = parent(node)
+    while at is not None and not hasattr(at, "dll_conditions") and not isinstance(at, _DEFINING):
+        path.append(at)
+        at = parent(at)
+    known: list[tuple[ast.expr, bool]] = getattr(at, "dll_conditions", [])
+    while path:
+        child = path.pop()
+        own = list(_own_conditions(child, at)) if at is not None else []
+        known = (own + known)[:_MOST_CONDITIONS] if own else known
+        child.dll_conditions = known  # type: ignore[attr-defined]
+        at = child
     return known
 
 
-def _conditions(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    around = parent(node)
-    if around is not None and not isinstance(node, ast.stmt) and not isinstance(around, _BRANCHING):
-        yield from conditions(around)  # the same as for what it stands in
-        return
-    child, at = node, parent(node)
-    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)):
-        if isinstance(at, ast.IfExp) and child is not at.test:
-            yield at.test, child is at.body
-        elif isinstance(at, ast.BoolOp):
-            for part in at.values:
-                if part is child:
-                    break
-                yield part, isinstance(at.op, ast.And)
-        elif isinstance(at, (ast.If, ast.While)) and child is not at.test:
-            yield at.test, any(child is statement for statement in at.body)
-        if isinstance(child, ast.stmt):
-            yield from _passed(child, at)
-        child, at = at, parent(at)
-    if at is not None and isinstance(child, ast.stmt):
+def _own_conditions(child: ast.AST, at: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """The tests that decide, within `at`, whether its part `child` is reached."""
+    if isinstance(at, ast.IfExp) and child is not at.test:
+        yield at.test, child is at.body
+    elif isinstance(at, ast.BoolOp):
+        for part in at.values[:_MOST_CONDITIONS]:
+            if part is child:
+                break
+            yield part, isinstance(at.op, ast.And)
+    elif isinstance(at, (ast.If, ast.While)) and child is not at.test:
+        yield at.test, any(child is statement for statement in at.body)
+    if isinstance(child, ast.stmt):
         yield from _passed(child, at)
 
 

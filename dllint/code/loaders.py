@@ -145,6 +145,11 @@ class Loader:
         return self.option("num_workers")
 
     @property
+    def speaks_of_workers(self) -> bool:
+        """Whether its workers are anything more definite than what `**kwargs` of unknown content may hold."""
+        return self.workers.absent is not None or "num_workers" in self.arguments
+
+    @property
     def has_no_workers(self) -> bool:
         """Whether it certainly runs without worker processes."""
         option = self.workers

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, datasets, start_method, state
+from dllint.code import apis, classes, datasets, start_method, state
 from dllint.code.datasets import Dataset
 from dllint.code.loaders import Loader
 from dllint.code.modules import KNOWN_LIBRARIES
@@ -71,13 +71,20 @@ class Carried:
         if self.loader is not None:
             yield from _of_loader(self.program, self.loader)
         elif self.dataset is not None:
-            yield from _of_object(self.program, Instance(self.dataset.cls))
+            yield from self._made_by_itself(self.dataset.cls)
+
+    def _made_by_itself(self, cls: ClassScope) -> Iterator[Unpicklable]:
+        """Of a dataset that no loader is seen to read: what its own code makes. What it is given may stay in a worker."""
+        own = {base for base in classes.project_mro(self.program.evaluator, cls)}
+        for found in _of_object(self.program, Instance(cls)):
+            if any(found.symbol.startswith(base.qualname + ".") for base in own):
+                yield found
 
 
 def find(program: Program) -> Iterator[Carried]:
     """What may be pickled in a program: loaders with workers, and datasets that nothing is seen to read."""
     for loader in program.facts.loaders:
-        if not loader.has_no_workers and start_method.of_loader(program, loader) & start_method.PICKLING:
+        if not loader.has_no_workers and loader.speaks_of_workers and start_method.of_loader(program, loader) & start_method.PICKLING:
             yield Carried(program, loader, None)
     for dataset in program.facts.datasets:
         if not dataset.loaders and dataset.may_pickle:
@@ -122,6 +129,8 @@ def _of_object(program: Program, value: Instance) -> Iterator[Unpicklable]:
         target = item.value
         while isinstance(target, Partial):
             target = target.target
+        if isinstance(target, Instance) and not item.certain:
+            continue  # a stand-in for a library that is not installed, or one of several classes
         found = refused(program, target, f"on {value.cls.name}, as {item.path}", item)
         if found is not None:
             yield found

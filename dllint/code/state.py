@@ -15,6 +15,8 @@ from dllint.code.workers import Step, WorkerCode
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
+_KEPT_KEYWORDS = ("transform", "lambd", "dataset", "pipeline", "augment", "preprocess", "tokenizer")
+"""Parts of the names of arguments that a library's object keeps: `target_transform`. `is_valid_file` is only called."""
 _MOST_ITEMS = 400
 _DEEPEST = 5
 
@@ -35,6 +37,8 @@ class Item:
     """`labels.videos[].backend`."""
     root: str
     """The attribute of the outermost object that leads to it."""
+    certain: bool = True
+    """Whether nothing else can stand in its place."""
 
 
 @dataclass(slots=True)
@@ -171,9 +175,11 @@ def _collect(
     ev = program.evaluator
     for name, entries in kept(program, value).items():
         for entry in entries:
-            for inner in ev.written(entry.write, entry.frame):
+            values = ev.written(entry.write, entry.frame)
+            for inner in values:
                 suffix = "[]" if entry.write.element else ""
-                where = Item(inner, value.cls, name, entry.write, entry.frame, f"{path}{name}{suffix}", root or name)
+                full = f"{path}{name}{suffix}"
+                where = Item(inner, value.cls, name, entry.write, entry.frame, full, root or name, len(values) == 1)
                 _expand(program, where, found, seen, depth)
 
 
@@ -190,24 +196,32 @@ def _expand(program: Program, item: Item, found: list[Item], seen: set[tuple[obj
     if isinstance(value, Instance):
         _collect(program, value, f"{item.path}.", item.root, found, seen, depth + 1)
         return
-    for inner in _within(program, value):
-        part = Item(inner, item.owner, item.attribute, item.write, item.frame, f"{item.path}[]", item.root)
+    for inner, certain in _within(program, value):
+        path = f"{item.path}[]"
+        part = Item(inner, item.owner, item.attribute, item.write, item.frame, path, item.root, item.certain and certain)
         _expand(program, part, found, seen, depth + 1)
 
 
-def _within(program: Program, value: Value) -> Iterator[Value]:
-    """The values that a container, or a library object made from some, holds."""
+def _within(program: Program, value: Value) -> Iterator[tuple[Value, bool]]:
+    """The values that a container, or a library object made from some, holds; each with whether it certainly does."""
+    for values in _parts(program, value):
+        for inner in values:
+            yield inner, len(values) == 1
+
+
+def _parts(program: Program, value: Value) -> Iterator[Values]:
     ev = program.evaluator
     if isinstance(value, Collection):
         if value.kind == "generator":
             return
-        parts: list[Values] = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:60]]
-        for part in parts:
-            yield from part
+        if value.each is not None:
+            yield value.each
+        yield from (ev.values(item, value.frame) for item in value.items[:60])
     elif isinstance(value, Product) and value.name.rpartition(".")[2][:1].isupper():
-        for argument in [*value.node.args, *(k.value for k in value.node.keywords)]:
+        kept_keywords = (k.value for k in value.node.keywords if k.arg and any(word in k.arg for word in _KEPT_KEYWORDS))
+        for argument in [*value.node.args, *kept_keywords]:
             if isinstance(argument, (ast.List, ast.Tuple, ast.Name, ast.Attribute, ast.Lambda, ast.Call)):
-                yield from ev.values(argument, value.frame)
+                yield ev.values(argument, value.frame)
 
 
 def drops(program: Program, cls: ClassScope, attribute: str) -> bool:

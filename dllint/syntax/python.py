@@ -63,6 +63,18 @@ class Source:
             return name
         return "utf-8"
 
+    def check_encoding(self) -> None:
+        """Raise CannotParse for bytes that the file's encoding does not have: `ast` overlooks them in comments."""
+        if self.data.isascii():
+            return
+        encoding = self._encoding()
+        try:
+            self.data.decode(encoding)
+        except UnicodeDecodeError as error:
+            row = self.data.count(b"\n", 0, error.start) + 1
+            column = error.start - self.data.rfind(b"\n", 0, error.start)
+            raise CannotParse(f"not decodable as {encoding} ({error.reason})", row, column) from None
+
     def column(self, row: int, offset: int) -> int:
         """The column (from 1, in characters) of an `ast` offset (from 0, in UTF-8 bytes)."""
         line = self.line(row)
@@ -93,6 +105,7 @@ def parse(source: Source) -> ast.Module:
     """The tree of `source`. Raises CannotParse, and nothing else, whatever the bytes are."""
     if len(source.data) > MAX_BYTES:
         raise CannotParse(f"larger than {MAX_BYTES // 1_000_000} MB")
+    source.check_encoding()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes are none of our business
