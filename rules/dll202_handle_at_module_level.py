@@ -68,10 +68,7 @@ from collections.abc import Iterator
 
 from dllint.code import handles
 from dllint.code.facts import WorkerEntry
-from dllint.code.handles import Handle
-from dllint.code.scopes import Binding, Scope
-from dllint.code.scripts import is_guarded
-from dllint.code.values import Frame
+from dllint.code.scopes import Scope
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
@@ -90,10 +87,9 @@ def handle_at_module_level(entry: WorkerEntry) -> Iterator[Finding]:
     if not entry.start_methods - {"spawn"}:
         return
     for step in entry.code.steps:
-        for name, binding in _opened(step.scope.module.scope):
+        for name, handle in handles.at_module_level(entry.program, step.scope.module):
             use = _use(step.scope, name)
-            handle = _handle(entry, step.scope.module.scope, binding)
-            if use is None or handle is None or handle.api.mild:
+            if use is None or handle.api.mild:
                 continue
             yield RULE.finding(
                 handle.location,
@@ -103,19 +99,6 @@ def handle_at_module_level(entry: WorkerEntry) -> Iterator[Finding]:
                 symbol=step.scope.module.name,
                 evidence=name,
             )
-
-
-def _opened(scope: Scope) -> Iterator[tuple[str, Binding]]:
-    """The module's names that are bound once, to what a call gives."""
-    for name, bindings in scope.bindings.items():
-        if len(bindings) == 1 and bindings[0].kind == "assign" and isinstance(bindings[0].value, ast.Call):
-            if not is_guarded(bindings[0].node):
-                yield name, bindings[0]
-
-
-def _handle(entry: WorkerEntry, scope: Scope, binding: Binding) -> Handle | None:
-    assert isinstance(binding.value, ast.Call)
-    return handles.opened_at(entry.program, binding.value, Frame(scope))
 
 
 def _use(scope: Scope, name: str) -> ast.Name | None:

@@ -76,6 +76,8 @@ def missing_main_guard(script: Script) -> Iterator[Finding]:
     for node, steps, start in script.unguarded():
         if not _may_pickle(script, start):
             continue
+        if script.program.is_imported(script.module):
+            return
         what = "workers are started" if start.loader is not None else "a process is started"
         yield RULE.finding(
             script.module.location(scripts.statement(node)),

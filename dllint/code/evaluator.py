@@ -51,6 +51,8 @@ _MOST_STEPS = 2500
 """Evaluation steps for one question."""
 _DEEPEST = 70
 """Nested evaluations: each takes some frames of Python's own stack."""
+_MOST_RETURNS = 3
+"""Functions within functions whose results are followed."""
 _MOST_CALLERS = 2
 """Calls within calls that arguments are followed through."""
 
@@ -66,6 +68,7 @@ class Evaluator:
         self._attributes: dict[tuple[object, str], Values] = {}
         self._steps = 0
         self._depth = 0
+        self._returns = 0
         self.assumed: list[tuple[str, Value]] = []
         """What a name is taken to be while a condition is tried: see `folding.narrowed`."""
 
@@ -483,6 +486,15 @@ class Evaluator:
 
     def returned(self, function: Function, call: ast.Call | None, frame: Frame) -> Values:
         """What a project function returns."""
+        if self._returns >= _MOST_RETURNS:
+            return UNKNOWNS
+        self._returns += 1
+        try:
+            return self._returned(function, call, frame)
+        finally:
+            self._returns -= 1
+
+    def _returned(self, function: Function, call: ast.Call | None, frame: Frame) -> Values:
         scope = function.scope
         if frame.depth >= _MOST_CALLERS:
             frame = Frame(frame.scope, frame.receiver)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from dllint.code.workers import Step, WorkerCode, entries_of_values
 from dllint.finding import Related
 
 if TYPE_CHECKING:
+    from dllint.code.devices import Transfer
+    from dllint.code.handles import Handle
     from dllint.code.program import Program
 
 
@@ -48,6 +51,8 @@ class Facts:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.onward_memo: dict[Frame, list[Step]] = {}
+        self.transfers_memo: dict[Frame, list[tuple[ast.Call, Transfer]]] = {}
+        self.handles_memo: dict[Module, list[tuple[str, Handle]]] = {}
         self.callables_memo: dict[tuple[object, ...], tuple[Value, ...]] = {}
         self.read_by_memo: dict[int, list[Instance]] = {}
         self._declared: dict[Module, frozenset[str]] = {}

@@ -317,3 +317,12 @@ def _passed(statement: ast.stmt, owner: ast.AST) -> Iterator[tuple[ast.expr, boo
 
 def _leaves(body: list[ast.stmt]) -> bool:
     return isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def is_guarded(node: ast.AST) -> bool:
+    """Whether a node stands under `if __name__ == "__main__"`, in any of the ways in which that is written."""
+    return any(_is_main_test(test) for test, outcome in conditions(node) if outcome)
+
+
+def _is_main_test(test: ast.expr) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(test))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dllint.code import apis
+from dllint.code import apis, folding
 from dllint.code.apis import HandleApi
+from dllint.code.modules import Module
+from dllint.code.scopes import Scope
 from dllint.code.values import Const, Derived, Frame, Number, Product, Value
 from dllint.finding import Location
 
@@ -127,3 +130,22 @@ def opened_at(program: Program, node: ast.expr, frame: Frame) -> Handle | None:
         if found is not None:
             return found
     return None
+
+
+def at_module_level(program: Program, module: Module) -> list[tuple[str, Handle]]:
+    """The module's names that are bound once, outside of the main guard, to an open handle."""
+    memo = program.facts.handles_memo
+    if module not in memo:
+        memo[module] = list(_at_module_level(program, module.scope))
+    return memo[module]
+
+
+def _at_module_level(program: Program, scope: Scope) -> Iterator[tuple[str, Handle]]:
+    for name, bindings in scope.bindings.items():
+        binding = bindings[0]
+        if len(bindings) > 1 or binding.kind != "assign" or not isinstance(binding.value, ast.Call):
+            continue
+        if not folding.is_guarded(binding.node):
+            found = opened_at(program, binding.value, Frame(scope))
+            if found is not None:
+                yield name, found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -17,7 +17,8 @@ from dllint.code.scopes import ClassScope, FunctionScope, ModuleScope, Scope, la
 from dllint.finding import Location
 from dllint.syntax.python import CannotParse, Source, parse
 
-_CLASS = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)]*)\)?", re.MULTILINE)
+_NAME = re.compile(rb"\w+(?=[ \t]*[\[(:])")
+_CLASS = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
 _BASE = re.compile(rb"([\w.]+)\s*(?:\[[^\]]*\]\s*)?(?=,|$|\()")
 
 _IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -106,12 +107,11 @@ class Module:
         while pending:
             scope, inside = pending.pop()
             for child in scope.index().children.values():
-                node = child.node
-                first, last = _first_line(node), node.end_lineno  # type: ignore[attr-defined]
-                part = [line for line in inside if first <= line <= last]
-                if part:
+                first, last = child.span
+                at = bisect_left(inside, first)
+                if at < len(inside) and inside[at] <= last:
                     found.append(child)
-                    pending.append((child, part))
+                    pending.append((child, inside[at : bisect_right(inside, last)]))
         return found
 
     def calls_of(self, name: str) -> Iterator[tuple[ast.Call, Scope]]:
@@ -124,7 +124,7 @@ class Module:
     @cached_property
     def classes(self) -> list[ClassScope]:
         """All classes of the file, in functions too."""
-        lines = [bisect_right(self._line_starts, m.start(1)) for m in re.finditer(rb"^[ \t]*class[ \t]+(\w+)", self.data, re.M)]
+        lines = self.lines_with("class")
         return [scope for scope in self.scopes_around(lines) if isinstance(scope, ClassScope)]
 
     @cached_property
@@ -135,15 +135,29 @@ class Module:
 
 def class_bases(data: bytes) -> list[tuple[str, tuple[str, ...]]]:
     """The class statements with bases in `data`: (name, last names of the bases)."""
-    if b"class " not in data:
-        return []
     found = []
-    for match in _CLASS.finditer(data):
-        bases = _BASE.findall(match.group(2))
-        names = tuple(base.rpartition(b".")[2].decode("ascii", "replace") for base in bases)
-        if names:
-            found.append((match.group(1).decode("ascii", "replace"), names))
+    at = data.find(b"class ")
+    while at >= 0:
+        match = _CLASS.match(data, at)
+        if match and (at == 0 or data[at - 1] in b"\n \t"):
+            bases = _BASE.findall(match.group(2))
+            names = tuple(base.rpartition(b".")[2].decode("ascii", "replace") for base in bases)
+            if names:
+                found.append((match.group(1).decode("ascii", "replace"), names))
+        at = data.find(b"class ", at + 6)
     return found
+
+
+def defined_names(data: bytes) -> Iterator[bytes]:
+    """The names after `def` and `class` in `data`."""
+    for word in (b"def ", b"class "):
+        at = data.find(word)
+        while at >= 0:
+            start = at + len(word)
+            match = _NAME.match(data, start)
+            if match:
+                yield match.group()
+            at = data.find(word, start)
 
 
 def _occurrences(data: bytes, word: bytes) -> Iterator[int]:
@@ -154,11 +168,6 @@ def _occurrences(data: bytes, word: bytes) -> Iterator[int]:
         if not (at and data[at - 1] in _IDENTIFIER) and not (end < len(data) and data[end] in _IDENTIFIER):
             yield at
         at = data.find(word, end)
-
-
-def _first_line(node: ast.AST) -> int:
-    decorators = getattr(node, "decorator_list", ())
-    return min((d.lineno for d in decorators), default=node.lineno)  # type: ignore[attr-defined]
 
 
 KNOWN_LIBRARIES = frozenset(

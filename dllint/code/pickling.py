@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, classes, datasets, start_method, state
+from dllint.code import apis, classes, datasets, folding, start_method, state
 from dllint.code.datasets import Dataset
 from dllint.code.loaders import Loader
 from dllint.code.modules import KNOWN_LIBRARIES
 from dllint.code.scopes import ClassScope, FunctionScope, Scope
-from dllint.code.scripts import is_guarded
 from dllint.code.values import (
     Collection,
     Derived,
@@ -191,7 +190,7 @@ def _refused_class(cls: ClassScope, by: str = "as the dataset") -> Unpicklable |
     if _is_local(cls):
         error = f"AttributeError: Can't pickle local object '{cls.qualname}'"
         what = f"the local class {cls.name}"
-    elif is_guarded(cls.node):
+    elif folding.is_guarded(cls.node):
         error = f"AttributeError: Can't get attribute '{cls.name}' on <module '__mp_main__'>"
         what = f"the class {cls.name}, defined under the main guard,"
     else:

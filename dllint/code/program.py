@@ -14,7 +14,7 @@ from dllint.code.datasets import Dataset
 from dllint.code.evaluator import Evaluator
 from dllint.code.facts import Facts, WorkerEntry
 from dllint.code.loaders import Loader
-from dllint.code.modules import Module, ModuleTable
+from dllint.code.modules import Module, ModuleTable, defined_names
 from dllint.code.pickling import Carried
 from dllint.code.scripts import Script
 from dllint.code.scopes import Binding, ClassScope, FunctionScope, Scope
@@ -23,19 +23,14 @@ from dllint.files import Kind, Project
 from dllint.settings import Settings
 from dllint.syntax.python import Source
 
-_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([\w.]+)|import[ \t]+([\w.]+))", re.MULTILINE)
-_DEF = re.compile(rb"(?:^|\n)[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
+_LONGEST_SCRIPT = 50_000
 _MOST_CALL_SITES = 24
 """Calls of one function that are looked at."""
 
-SEED_WORDS = tuple(
-    word.encode()
-    for word in (
-        "DataLoader", "Dataset", "num_workers", "collate_fn", "worker_init_fn", "get_worker_info", "set_start_method",
-        "IterDataPipe", "MapDataPipe", *apis.LOADER_WORDS,
-    )
+SEED_WORDS = (
+    b"DataLoader", b"Dataset", b"num_workers", b"set_start_method", b"dataloader_", b"torch_geometric.loader", b"WebLoader",
 )
-"""A file that holds none of these words, and that nobody's worker code leads to, cannot matter."""
+"""A file that holds none of these words, defines no dataset, and that nobody's worker code leads to, cannot matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +98,7 @@ class Program:
         """The names of all functions and methods that the project defines, `__call__` and `forward` included."""
         found: set[bytes] = set()
         for module in self.modules.by_file.values():
-            found.update(_DEF.findall(module.data))
+            found.update(defined_names(module.data))
         return {name.decode("ascii", "replace") for name in found}
 
     @cached_property
@@ -117,27 +112,26 @@ class Program:
 
     @cached_property
     def script_modules(self) -> list[Module]:
-        """The modules that are run as programs: no other module of the project imports them."""
+        """The modules that may be run as programs: seeds, and short scripts that call into them."""
         found = [m for m in self.parsed_seeds if not m.is_package]
         known = {id(module) for module in found}
-        names = [m.name.rpartition(".")[2].encode() for m in self.seeds]
+        names = {m.name.rpartition(".")[2].encode() for m in self.seeds}
         for module in self.modules.by_file.values():
-            # A short script may only call into the modules that matter.
-            if id(module) in known or b"__main__" in module.data or self.modules.in_package(module):
+            if id(module) in known or self.modules.in_package(module) or b"__main__" in module.data:
                 continue
-            if len(module.data) < 100_000 and any(b"import" in module.data and name in module.data for name in names):
+            if len(module.data) < _LONGEST_SCRIPT and any(name in module.data for name in names):
                 found.append(module)
-        imported = self._imported_names
-        return [m for m in found if m.name.rpartition(".")[2] not in imported]
-
-    @cached_property
-    def _imported_names(self) -> set[str]:
-        """Last names of all modules that an import statement of a seed names."""
-        found: set[str] = set()
-        for module in self.modules.by_file.values():
-            names = (one or other for one, other in _IMPORT.findall(module.data))
-            found |= {name.rpartition(b".")[2].decode("ascii", "replace") for name in names}
         return found
+
+    def is_imported(self, module: Module) -> bool:
+        """Whether another module of the project imports this one, as far as last names tell."""
+        name = module.name.rpartition(".")[2].encode()
+        pattern = re.compile(rb"^[ \t]*(?:from|import)[ \t][^\n]*\b" + re.escape(name) + rb"\b", re.MULTILINE)
+        return any(
+            name in other.data and pattern.search(other.data) is not None
+            for other in self.modules.by_file.values()
+            if other is not module
+        )
 
     def modules_with(self, *words: str) -> list[Module]:
         """The modules whose text holds all these words."""

@@ -140,9 +140,12 @@ class Scope:
             return self.name
         return f"{self.parent.qualname}.{self.name}"
 
-    @property
-    def line(self) -> int:
-        return getattr(self.node, "lineno", 1)
+    @cached_property
+    def span(self) -> tuple[int, int]:
+        """Its first and last line, decorators included."""
+        decorators = getattr(self.node, "decorator_list", ())
+        first = min((d.lineno for d in decorators), default=self.node.lineno)  # type: ignore[attr-defined]
+        return first, self.node.end_lineno  # type: ignore[attr-defined]
 
     @property
     def is_generator(self) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dllint.code import apis, folding, loaders
 from dllint.code.loaders import Loader
 from dllint.code.modules import Module
-from dllint.code.scopes import Scope, parent
+from dllint.code.scopes import Scope, last_name, parent
 from dllint.code.values import Derived, External, Frame, Function, Product, Value
 from dllint.code.workers import Step, WorkerCode
 
@@ -31,15 +31,6 @@ class Start:
     what: str
 
 
-def is_guarded(node: ast.AST) -> bool:
-    """Whether a node stands under `if __name__ == "__main__"`, in any of the ways in which that is written."""
-    return any(_is_main_test(test) for test, outcome in folding.conditions(node) if outcome)
-
-
-def _is_main_test(test: ast.expr) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(test))
-
-
 class Script:
     """A module that is run as a program."""
 
@@ -56,17 +47,23 @@ class Script:
         scope = self.module.scope
         frame = Frame(scope)
         for start in starts(self.program, scope, frame):
-            if not is_guarded(start.node):
+            if not folding.is_guarded(start.node):
                 yield start.node, [], start
+        packaged = self.program.modules.in_package(self.module)
         for call in scope.calls:
-            if is_guarded(call):
+            if folding.is_guarded(call) or (packaged and not self._is_own(call)):
                 continue
             reached = WorkerCode(self.program, self._entered(call, frame))
             for step in reached.steps:
                 first = next(starts(self.program, step.scope, step.frame), None)
-                if first is not None and not is_guarded(first.node):
+                if first is not None and not folding.is_guarded(first.node):
                     yield call, [step], first
                     break
+
+    def _is_own(self, call: ast.Call) -> bool:
+        """Whether the module itself defines what it calls: in a package, all other calls set up the module."""
+        bindings = self.module.scope.bindings.get(last_name(call.func), ())
+        return any(binding.kind == "scope" for binding in bindings)
 
     def _entered(self, call: ast.Call, frame: Frame) -> list[Step]:
         found = []
@@ -117,7 +114,7 @@ def _working(program: Program, node: ast.expr, frame: Frame) -> Iterator[Loader]
 
 
 def find(program: Program) -> Iterator[Script]:
-    """The scripts of a program: modules that no other module imports, and that are no tests."""
+    """The modules of a program that may be run as scripts, and that are no tests."""
     for module in program.script_modules:
         if module.error is None and not module.is_test:
             yield Script(program, module)

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dllint.code import apis, devices
-from dllint.code.devices import Device
+from dllint.code.devices import Device, Transfer
 from dllint.code.facts import WorkerEntry
 from dllint.code.program import Program
 from dllint.code.scopes import last_name
 from dllint.code.values import Collection, Derived, Frame, Product, Value, Values
+from dllint.code.workers import is_main_only
 from dllint.finding import Location, Related
 
 _MAY_TRANSFER = frozenset({"to", "cuda", "pin_memory", *(name.rpartition(".")[2] for name in apis.CUDA_RAISES)})
@@ -31,16 +32,26 @@ class WorkerTransfer:
 
 def in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
     """The transfers of one entry's worker code, to anything that may be an accelerator."""
-    for step, call in entry.code.calls():
-        if last_name(call.func) not in _MAY_TRANSFER and not any(k.arg in ("device", "map_location") for k in call.keywords):
-            continue
-        found = devices.transfer(entry.program, call, step.frame)
-        if found is None:
-            continue
-        location = step.scope.module.location(call)
-        yield WorkerTransfer(found.device, found.text, location, entry.way(step), step.scope.qualname)
+    for step in entry.code.steps:
+        for call, found in _in_function(entry.program, step.frame):
+            location = step.scope.module.location(call)
+            yield WorkerTransfer(found.device, found.text, location, entry.way(step), step.scope.qualname)
     for product in _library_objects(entry):
         yield from _by_library(entry, product)
+
+
+def _in_function(program: Program, frame: Frame) -> list[tuple[ast.Call, Transfer]]:
+    """The transfers of one function: the same in every worker code that runs it."""
+    memo = program.facts.transfers_memo
+    if frame not in memo:
+        found = [(call, devices.transfer(program, call, frame)) for call in frame.scope.index().calls if _may_transfer(call)]
+        memo[frame] = [(c, t) for c, t in found if t is not None and not is_main_only(program, c, frame)]
+    return memo[frame]
+
+
+def _may_transfer(call: ast.Call) -> bool:
+    named = any(k.arg in ("device", "map_location") for k in call.keywords)
+    return named or last_name(call.func) in _MAY_TRANSFER
 
 
 def _library_objects(entry: WorkerEntry) -> Iterator[Value]:

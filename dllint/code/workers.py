@@ -13,6 +13,7 @@ from dllint.code.values import (
     ClassRef,
     Collection,
     Derived,
+    External,
     Frame,
     Function,
     Instance,
@@ -30,13 +31,15 @@ WORKER_METHODS = ("__getitem__", "__getitems__", "__iter__", "__next__", "__len_
 """The methods of a dataset that a worker calls."""
 
 _MOST_STEPS = 300
+_DEEPEST = 6
+"""Calls from the entry that are followed: what lies deeper belongs to general helpers, and is reached by guesses."""
 _MODULE_BASES = ("torch.nn.Module", "torch.nn.modules.module.Module", "lightning.pytorch.LightningModule")
 
 
 class Step:
     """One function of worker code: `parent` and `call` tell how it is entered."""
 
-    __slots__ = ("call", "frame", "label", "parent", "scope")
+    __slots__ = ("call", "depth", "frame", "label", "parent", "scope")
 
     def __init__(
         self, scope: FunctionScope, frame: Frame, label: str, parent_step: Step | None = None, call: ast.AST | None = None
@@ -46,6 +49,7 @@ class Step:
         self.label = label
         self.parent = parent_step
         self.call = call
+        self.depth = 0 if parent_step is None else parent_step.depth + 1
 
     @property
     def key(self) -> tuple[int, int]:
@@ -83,6 +87,8 @@ class WorkerCode:
                 continue
             seen.add(step.key)
             self.steps.append(step)
+            if step.depth >= _DEEPEST:
+                continue
             for entered in self._onward(step):
                 queue.append(Step(entered.scope, entered.frame, "", step, entered.call))
 
@@ -154,7 +160,20 @@ class WorkerCode:
             holder = holder.value
         if isinstance(holder, ast.Name) and holder.id == step.scope.receiver_name:
             return True
-        return function.attr in self.program.defined_names
+        if function.attr not in self.program.defined_names:
+            return False
+        return not (isinstance(holder, ast.Name) and self._is_library(holder.id, step.scope))
+
+    def _is_library(self, name: str, scope: Scope) -> bool:
+        """Whether a name is a library's module: `np`, `torch`."""
+        if name in scope.index().bindings:
+            return False
+        module = scope.module.scope
+        bindings = module.bindings.get(name)
+        if not bindings or bindings[-1].kind != "import":
+            return False
+        found = self.program.evaluator.lookup(name, module.node, module, Frame(module))
+        return all(isinstance(value, External) for value in found)
 
     def _is_function(self, node: ast.expr, step: Step) -> bool:
         """Whether an argument plainly is a function: a lambda, a def's name, a method of the object, a partial."""
