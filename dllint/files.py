@@ -100,9 +100,7 @@ def kind_of(name: str) -> Kind | None:
     return _SUFFIXES.get(os.path.splitext(name)[1])
 
 
-def discover(
-    paths: Sequence[str], settings: Settings, stdin: tuple[str, bytes] | None = None
-) -> list[Project]:
+def discover(paths: Sequence[str], settings: Settings, stdin: tuple[str, bytes] | None = None) -> list[Project]:
     """The projects that `paths` belong to, with the files below `paths` as targets; several paths may share a project.
 
     `stdin` is a file name and the content to take for it. Raises PathError for a path that does not exist.

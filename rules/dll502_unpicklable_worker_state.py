@@ -85,5 +85,3 @@ def _finding(found: Unpicklable, subject: Carried) -> Finding:
         symbol=found.symbol,
         evidence=f"{found.by}: {found.what}",
     )
-
-

@@ -88,8 +88,10 @@ def unsharded_iterable(dataset: Dataset) -> Iterator[Finding]:
         start.scope.module.location(start.scope.node),
         f"{dataset.name}.__iter__ gives all its data in every worker: with n workers each sample comes n times",
         help="share it out: itertools.islice(data, info.id, None, info.num_workers) with info = get_worker_info()",
-        related=[Related("the whole data is passed on here", step.scope.module.location(source)), *dataset.loader_related()],
+        related=[
+            Related("the whole data is passed on here", step.scope.module.location(source)),
+            *dataset.loader_related(),
+        ],
         symbol=start.scope.qualname,
         evidence="__iter__",
     )
-

@@ -202,9 +202,7 @@ def test_show_settings_lists_what_holds(here: Path, capsys: Captured) -> None:
 
 
 @pytest.mark.usefixtures("stub")
-def test_stdin_is_linted_under_the_given_name(
-    here: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stdin_is_linted_under_the_given_name(here: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "pkg").mkdir()
     (here / "pkg/a.py").write_text("fine\n")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"x\nbad\n")))

@@ -52,76 +52,101 @@ def canonical(name: str) -> str:
 
 # Datasets
 
-ITERABLE_BASES = frozenset({
-    "torch.utils.data.IterableDataset",
-    "torch.utils.data.IterDataPipe",
-    "monai.data.IterableDataset",
-    "monai.data.GridPatchDataset",
-    "monai.data.PatchDataset",
-    "monai.data.ShuffleBuffer",
-    "monai.data.CSVIterableDataset",
-    "streaming.StreamingDataset",
-})
+ITERABLE_BASES = frozenset(
+    {
+        "torch.utils.data.IterableDataset",
+        "torch.utils.data.IterDataPipe",
+        "monai.data.IterableDataset",
+        "monai.data.GridPatchDataset",
+        "monai.data.PatchDataset",
+        "monai.data.ShuffleBuffer",
+        "monai.data.CSVIterableDataset",
+        "streaming.StreamingDataset",
+    }
+)
 
-DATASET_BASES = ITERABLE_BASES | frozenset({
-    "torch.utils.data.Dataset",
-    "torch.utils.data.ConcatDataset",
-    "torch.utils.data.Subset",
-    "torch.utils.data.TensorDataset",
-    "torch.utils.data.StackDataset",
-    "torch.utils.data.MapDataPipe",
-    "torchvision.datasets.VisionDataset",
-    "torchvision.datasets.ImageFolder",
-    "torchvision.datasets.DatasetFolder",
-    "torchvision.datasets.CocoDetection",
-    "torchvision.datasets.CIFAR10",
-    "torchvision.datasets.CIFAR100",
-    "torchvision.datasets.MNIST",
-    "torchvision.datasets.VOCDetection",
-    "torch_geometric.data.Dataset",
-    "torch_geometric.data.InMemoryDataset",
-    "torch_geometric.data.OnDiskDataset",
-    "monai.data.Dataset",
-    "monai.data.CacheDataset",
-    "monai.data.PersistentDataset",
-    "monai.data.ArrayDataset",
-    "monai.data.ImageDataset",
-    "mmengine.dataset.BaseDataset",
-    "mmdet.datasets.BaseDetDataset",
-    "mmdet.datasets.CocoDataset",
-    "fairseq.data.FairseqDataset",
-    "fairseq.data.BaseWrapperDataset",
-    "detectron2.data.MapDataset",
-    "webdataset.WebDataset",
-})
+DATASET_BASES = ITERABLE_BASES | frozenset(
+    {
+        "torch.utils.data.Dataset",
+        "torch.utils.data.ConcatDataset",
+        "torch.utils.data.Subset",
+        "torch.utils.data.TensorDataset",
+        "torch.utils.data.StackDataset",
+        "torch.utils.data.MapDataPipe",
+        "torchvision.datasets.VisionDataset",
+        "torchvision.datasets.ImageFolder",
+        "torchvision.datasets.DatasetFolder",
+        "torchvision.datasets.CocoDetection",
+        "torchvision.datasets.CIFAR10",
+        "torchvision.datasets.CIFAR100",
+        "torchvision.datasets.MNIST",
+        "torchvision.datasets.VOCDetection",
+        "torch_geometric.data.Dataset",
+        "torch_geometric.data.InMemoryDataset",
+        "torch_geometric.data.OnDiskDataset",
+        "monai.data.Dataset",
+        "monai.data.CacheDataset",
+        "monai.data.PersistentDataset",
+        "monai.data.ArrayDataset",
+        "monai.data.ImageDataset",
+        "mmengine.dataset.BaseDataset",
+        "mmdet.datasets.BaseDetDataset",
+        "mmdet.datasets.CocoDataset",
+        "fairseq.data.FairseqDataset",
+        "fairseq.data.BaseWrapperDataset",
+        "detectron2.data.MapDataset",
+        "webdataset.WebDataset",
+    }
+)
 """Library classes whose subclasses are datasets."""
 
-WRAPPERS = frozenset({
-    "torch.utils.data.Subset",
-    "torch.utils.data.ConcatDataset",
-    "torch.utils.data.ChainDataset",
-    "torch.utils.data.StackDataset",
-    "torch.utils.data.random_split",
-    "builtins.list",
-})
+WRAPPERS = frozenset(
+    {
+        "torch.utils.data.Subset",
+        "torch.utils.data.ConcatDataset",
+        "torch.utils.data.ChainDataset",
+        "torch.utils.data.StackDataset",
+        "torch.utils.data.random_split",
+        "builtins.list",
+    }
+)
 """Calls whose result reads the datasets that they are given."""
 
-NOT_DATASETS = frozenset({
-    "torch.utils.data.Sampler",
-    "torch.utils.data.BatchSampler",
-    "torch.utils.data.DataLoader",
-    "lightning.pytorch.LightningDataModule",
-})
+NOT_DATASETS = frozenset(
+    {
+        "torch.utils.data.Sampler",
+        "torch.utils.data.BatchSampler",
+        "torch.utils.data.DataLoader",
+        "lightning.pytorch.LightningDataModule",
+    }
+)
 
 # Loaders
 
 DATALOADER_PARAMETERS = (
-    "dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn", "pin_memory",
-    "drop_last", "timeout", "worker_init_fn", "multiprocessing_context", "generator",
+    "dataset",
+    "batch_size",
+    "shuffle",
+    "sampler",
+    "batch_sampler",
+    "num_workers",
+    "collate_fn",
+    "pin_memory",
+    "drop_last",
+    "timeout",
+    "worker_init_fn",
+    "multiprocessing_context",
+    "generator",
 )
 """The positional parameters of torch.utils.data.DataLoader; all others are keyword-only."""
 
-DATALOADER_KEYWORDS = ("prefetch_factor", "persistent_workers", "pin_memory_device", "in_order", "snapshot_every_n_steps")
+DATALOADER_KEYWORDS = (
+    "prefetch_factor",
+    "persistent_workers",
+    "pin_memory_device",
+    "in_order",
+    "snapshot_every_n_steps",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +164,17 @@ class LoaderApi:
 
 _HF = LoaderApi(
     positional=(),
-    renamed=tuple((f"dataloader_{name}", name) for name in (
-        "num_workers", "prefetch_factor", "persistent_workers", "pin_memory", "drop_last", "multiprocessing_context",
-    )),
+    renamed=tuple(
+        (f"dataloader_{name}", name)
+        for name in (
+            "num_workers",
+            "prefetch_factor",
+            "persistent_workers",
+            "pin_memory",
+            "drop_last",
+            "multiprocessing_context",
+        )
+    ),
 )
 _PYG = LoaderApi(positional=("dataset",))
 _PYG_BATCH = LoaderApi(positional=("dataset", "batch_size", "shuffle"))
@@ -185,27 +218,89 @@ LOADERS: dict[str, LoaderApi] = {
 LOADER_WORDS = tuple(sorted({name.rpartition(".")[2] for name in LOADERS}))
 """The last names of the loaders: a file that holds none of them builds none."""
 
-ITERATES = frozenset({
-    "builtins.iter", "builtins.list", "builtins.tuple", "builtins.enumerate", "builtins.zip", "builtins.map",
-    "builtins.sum", "builtins.next", "itertools.islice", "itertools.cycle", "itertools.chain", "tqdm.tqdm",
-    "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "rich.progress.track", "builtins.sorted", "builtins.set",
-})
+ITERATES = frozenset(
+    {
+        "builtins.iter",
+        "builtins.list",
+        "builtins.tuple",
+        "builtins.enumerate",
+        "builtins.zip",
+        "builtins.map",
+        "builtins.sum",
+        "builtins.next",
+        "itertools.islice",
+        "itertools.cycle",
+        "itertools.chain",
+        "tqdm.tqdm",
+        "tqdm.auto.tqdm",
+        "tqdm.notebook.tqdm",
+        "rich.progress.track",
+        "builtins.sorted",
+        "builtins.set",
+    }
+)
 """Calls that iterate what they are given, or whose result does when it is looped over."""
 
 # Devices
 
-CUDA_RAISES = frozenset(f"torch.cuda.{name}" for name in (
-    "init", "current_device", "synchronize", "mem_get_info", "get_device_name", "get_device_properties",
-    "get_device_capability", "current_stream", "default_stream", "ipc_collect", "initial_seed", "get_rng_state",
-    "can_device_access_peer", "get_sync_debug_mode", "set_per_process_memory_fraction", "set_device", "Stream", "device",
-))
+CUDA_RAISES = frozenset(
+    f"torch.cuda.{name}"
+    for name in (
+        "init",
+        "current_device",
+        "synchronize",
+        "mem_get_info",
+        "get_device_name",
+        "get_device_properties",
+        "get_device_capability",
+        "current_stream",
+        "default_stream",
+        "ipc_collect",
+        "initial_seed",
+        "get_rng_state",
+        "can_device_access_peer",
+        "get_sync_debug_mode",
+        "set_per_process_memory_fraction",
+        "set_device",
+        "Stream",
+        "device",
+    )
+)
 """Calls that need a CUDA context: measured to raise in a forked worker once the parent has touched CUDA."""
 
-FACTORIES = frozenset(f"torch.{name}" for name in (
-    "tensor", "as_tensor", "asarray", "zeros", "ones", "empty", "full", "rand", "randn", "randint", "randperm", "arange",
-    "linspace", "logspace", "eye", "zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like",
-    "randint_like", "from_numpy", "sparse_coo_tensor", "tril_indices", "triu_indices", "normal", "Generator",
-))
+FACTORIES = frozenset(
+    f"torch.{name}"
+    for name in (
+        "tensor",
+        "as_tensor",
+        "asarray",
+        "zeros",
+        "ones",
+        "empty",
+        "full",
+        "rand",
+        "randn",
+        "randint",
+        "randperm",
+        "arange",
+        "linspace",
+        "logspace",
+        "eye",
+        "zeros_like",
+        "ones_like",
+        "empty_like",
+        "full_like",
+        "rand_like",
+        "randn_like",
+        "randint_like",
+        "from_numpy",
+        "sparse_coo_tensor",
+        "tril_indices",
+        "triu_indices",
+        "normal",
+        "Generator",
+    )
+)
 """Functions that make a tensor on their `device` argument."""
 
 TENSOR_FACTORY_METHODS = frozenset({"new_tensor", "new_zeros", "new_ones", "new_empty", "new_full"})
@@ -262,7 +357,11 @@ HANDLES: dict[str, HandleApi] = {
     "zarr.ZipStore": _ARCHIVE,
     "zarr.storage.ZipStore": _ARCHIVE,
     "h5py.File": HandleApi(
-        "an open HDF5 file", _H5, mild=True, derives=("get", "require_group", "require_dataset"), item_derives=True,
+        "an open HDF5 file",
+        _H5,
+        mild=True,
+        derives=("get", "require_group", "require_dataset"),
+        item_derives=True,
         pickle_error="h5py objects cannot be pickled",
     ),
     "tables.open_file": HandleApi("an open HDF5 file", _H5, mild=True, derives=("get_node",)),
@@ -281,15 +380,21 @@ HANDLES: dict[str, HandleApi] = {
         pickle_error="cannot pickle 'Environment' object",
     ),
     "cv2.VideoCapture": HandleApi(
-        "an open video", "all workers move one shared position: wrong frames, or read() gives False",
+        "an open video",
+        "all workers move one shared position: wrong frames, or read() gives False",
         pickle_error="cannot pickle 'cv2.VideoCapture' object",
     ),
-    "decord.VideoReader": HandleApi("an open video", "the decoder's threads do not exist in a forked worker: it stalls"),
+    "decord.VideoReader": HandleApi(
+        "an open video", "the decoder's threads do not exist in a forked worker: it stalls"
+    ),
     "torchvision.io.VideoReader": HandleApi("an open video", "all workers move one shared position: wrong frames"),
-    "av.open": HandleApi("an open video", "all workers move one shared position: wrong frames", derives=("decode", "demux")),
+    "av.open": HandleApi(
+        "an open video", "all workers move one shared position: wrong frames", derives=("decode", "demux")
+    ),
     "imageio.get_reader": HandleApi("an open video", "all workers move one shared position: wrong frames"),
     "tensorstore.open": HandleApi(
-        "a TensorStore", "its thread pool does not exist in a forked worker: a stall or a segmentation fault",
+        "a TensorStore",
+        "its thread pool does not exist in a forked worker: a stall or a segmentation fault",
         derives=("result",),
     ),
     "socket.socket": HandleApi("a socket", _ANSWERS),
@@ -299,7 +404,9 @@ HANDLES: dict[str, HandleApi] = {
     "pymysql.connect": _DB,
     "MySQLdb.connect": _DB,
     "mysql.connector.connect": _DB,
-    "pymongo.MongoClient": HandleApi("a MongoDB client", "MongoClient is not fork-safe: its locks and sockets are shared"),
+    "pymongo.MongoClient": HandleApi(
+        "a MongoDB client", "MongoClient is not fork-safe: its locks and sockets are shared"
+    ),
     "redis.Redis": HandleApi("a Redis client", _ANSWERS),
     "redis.StrictRedis": HandleApi("a Redis client", _ANSWERS),
     "duckdb.connect": HandleApi("a DuckDB connection", _ANSWERS, derives=("cursor", "execute")),
@@ -307,43 +414,117 @@ HANDLES: dict[str, HandleApi] = {
 }
 """What may not be carried into workers. Always fine, and so not here: np.memmap, mmap, BytesIO, os.pread."""
 
-HANDLE_DATA_METHODS = frozenset({
-    "read", "readline", "readlines", "keys", "values", "items", "namelist", "getnames", "getmembers", "infolist", "stat",
-    "fetchone", "fetchall", "tolist", "get_shape",
-})
+HANDLE_DATA_METHODS = frozenset(
+    {
+        "read",
+        "readline",
+        "readlines",
+        "keys",
+        "values",
+        "items",
+        "namelist",
+        "getnames",
+        "getmembers",
+        "infolist",
+        "stat",
+        "fetchone",
+        "fetchall",
+        "tolist",
+        "get_shape",
+    }
+)
 
 # Reading the contents of one sample
 
-DECODES = frozenset({
-    "PIL.Image.open", "cv2.imread", "cv2.imdecode", "imageio.imread", "imageio.v2.imread", "imageio.v3.imread",
-    "skimage.io.imread", "matplotlib.pyplot.imread", "tifffile.imread", "numpy.load", "numpy.loadtxt", "numpy.genfromtxt",
-    "numpy.fromfile", "torch.load", "torchaudio.load", "librosa.load", "soundfile.read", "scipy.io.wavfile.read",
-    "scipy.io.loadmat", "nibabel.load", "SimpleITK.ReadImage", "pydicom.dcmread", "torchvision.io.read_image",
-    "torchvision.io.decode_image", "torchvision.io.read_video", "torchvision.datasets.default_loader", "pandas.read_csv",
-    "pandas.read_parquet", "pandas.read_pickle", "safetensors.torch.load_file", "trimesh.load", "rasterio.open",
-    "open3d.io.read_point_cloud", "h5py.File", "builtins.open",
-})
+DECODES = frozenset(
+    {
+        "PIL.Image.open",
+        "cv2.imread",
+        "cv2.imdecode",
+        "imageio.imread",
+        "imageio.v2.imread",
+        "imageio.v3.imread",
+        "skimage.io.imread",
+        "matplotlib.pyplot.imread",
+        "tifffile.imread",
+        "numpy.load",
+        "numpy.loadtxt",
+        "numpy.genfromtxt",
+        "numpy.fromfile",
+        "torch.load",
+        "torchaudio.load",
+        "librosa.load",
+        "soundfile.read",
+        "scipy.io.wavfile.read",
+        "scipy.io.loadmat",
+        "nibabel.load",
+        "SimpleITK.ReadImage",
+        "pydicom.dcmread",
+        "torchvision.io.read_image",
+        "torchvision.io.decode_image",
+        "torchvision.io.read_video",
+        "torchvision.datasets.default_loader",
+        "pandas.read_csv",
+        "pandas.read_parquet",
+        "pandas.read_pickle",
+        "safetensors.torch.load_file",
+        "trimesh.load",
+        "rasterio.open",
+        "open3d.io.read_point_cloud",
+        "h5py.File",
+        "builtins.open",
+    }
+)
 """Calls that bring the contents of a file into memory. `open` and `h5py.File` only count when what they give is read."""
 
 LAZY_READS = frozenset({"nibabel.load", "PIL.Image.open", "rasterio.open", "h5py.File", "builtins.open"})
 """Of these, calls that read the header alone: the contents come with a later access."""
 
-FORCES_CONTENTS = frozenset({
-    "convert", "load", "copy", "resize", "crop", "get_fdata", "read", "readlines", "transpose", "rotate", "thumbnail",
-    "tobytes", "getdata",
-})
+FORCES_CONTENTS = frozenset(
+    {
+        "convert",
+        "load",
+        "copy",
+        "resize",
+        "crop",
+        "get_fdata",
+        "read",
+        "readlines",
+        "transpose",
+        "rotate",
+        "thumbnail",
+        "tobytes",
+        "getdata",
+    }
+)
 """Methods of such an object that read the contents."""
 
-LISTS_FILES = frozenset({
-    "glob.glob", "os.listdir", "os.scandir", "os.walk", "json.load", "json.loads", "pickle.load", "csv.reader",
-    "csv.DictReader", "yaml.safe_load", "yaml.load", "torch.load", "joblib.load", "linecache.getlines",
-})
+LISTS_FILES = frozenset(
+    {
+        "glob.glob",
+        "os.listdir",
+        "os.scandir",
+        "os.walk",
+        "json.load",
+        "json.loads",
+        "pickle.load",
+        "csv.reader",
+        "csv.DictReader",
+        "yaml.safe_load",
+        "yaml.load",
+        "torch.load",
+        "joblib.load",
+        "linecache.getlines",
+    }
+)
 """Calls that give one Python object for each sample: paths, records, lines."""
 
 # Pickling
 
 UNPICKLABLE = {
-    **{name: "TypeError: cannot pickle '_io.BufferedReader' object" for name in ("builtins.open", "gzip.open", "os.fdopen")},
+    **dict.fromkeys(
+        ("builtins.open", "gzip.open", "os.fdopen"), "TypeError: cannot pickle '_io.BufferedReader' object"
+    ),
     "zipfile.ZipFile": "TypeError: cannot pickle '_io.BufferedReader' object",
     "tarfile.open": "TypeError: cannot pickle '_io.BufferedReader' object",
     "h5py.File": "TypeError: h5py objects cannot be pickled",
@@ -380,10 +561,17 @@ GENERATOR_METHODS = frozenset({".iterdir()", ".glob()", ".rglob()"})
 
 # Random numbers, processes
 
-WORKER_QUERIES = frozenset({
-    "torch.utils.data.get_worker_info", "torch.initial_seed", "webdataset.split_by_worker", "webdataset.utils.pytorch_worker_info",
-    "streaming.base.world.World", "streaming.World", "streaming.base.World",
-})
+WORKER_QUERIES = frozenset(
+    {
+        "torch.utils.data.get_worker_info",
+        "torch.initial_seed",
+        "webdataset.split_by_worker",
+        "webdataset.utils.pytorch_worker_info",
+        "streaming.base.world.World",
+        "streaming.World",
+        "streaming.base.World",
+    }
+)
 """Calls that ask which worker this is."""
 
 MP_PREFIXES = ("multiprocessing.", "torch.multiprocessing.")

@@ -155,9 +155,7 @@ def _mutations(ev: Evaluator, found: Arguments, node: ast.Name, frame: Frame) ->
         _mutating_call(ev, found, function.attr, call, frame, block_of(call).holds(here))
 
 
-def _mutating_call(
-    ev: Evaluator, found: Arguments, method: str, call: ast.Call, frame: Frame, certain: bool
-) -> None:
+def _mutating_call(ev: Evaluator, found: Arguments, method: str, call: ast.Call, frame: Frame, certain: bool) -> None:
     if method in ("pop", "setdefault") and call.args and isinstance(call.args[0], ast.Constant):
         name = str(call.args[0].value)
         if method == "pop" and certain:
@@ -191,5 +189,3 @@ def name_positional(found: Arguments, names: tuple[str, ...]) -> dict[str, Argum
         argument.name = name
         named.setdefault(name, argument)
     return named
-
-

@@ -10,15 +10,14 @@ from dllint.code.scopes import AttributeWrite, ClassScope, FunctionScope, Scope
 from dllint.code.values import (
     UNKNOWNS,
     ClassRef,
-    Derived,
     External,
     Frame,
     Function,
     Instance,
     Super,
     Values,
-    merge,
     derived,
+    merge,
 )
 
 if TYPE_CHECKING:
@@ -222,4 +221,3 @@ def owner_of(scope: Scope) -> ClassScope | None:
             return at.parent
         at = at.parent
     return None
-

@@ -15,7 +15,19 @@ from dllint.code.values import Collection, Const, Derived, Frame, Instance, Numb
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_OPT_IN = ("cache", "preload", "pre_load", "memory", "ram", "eager", "load_all", "in_mem", "lazy", "load_data", "offline")
+_OPT_IN = (
+    "cache",
+    "preload",
+    "pre_load",
+    "memory",
+    "ram",
+    "eager",
+    "load_all",
+    "in_mem",
+    "lazy",
+    "load_data",
+    "offline",
+)
 """Parts of the names of options by which a user asks for the data in memory."""
 
 
@@ -53,7 +65,10 @@ def contents_read(program: Program, value: Value, depth: int = 0) -> Read | None
 
 def _derived_contents(program: Program, value: Derived, depth: int) -> Read | None:
     origin = value.origin
-    if any(step.via in (".shape", ".size", ".dtype", ".ndim", ".header", ".info", ".get_fps()", ".mode") for step in value.chain()):
+    if any(
+        step.via in (".shape", ".size", ".dtype", ".ndim", ".header", ".info", ".get_fps()", ".mode")
+        for step in value.chain()
+    ):
         return None
     if isinstance(origin, Product) and origin.name in apis.LAZY_READS:
         forced = any(step.via[1:-2] in apis.FORCES_CONTENTS for step in value.chain() if step.via.endswith("()"))
@@ -61,7 +76,9 @@ def _derived_contents(program: Program, value: Derived, depth: int) -> Read | No
         if origin.name == "builtins.open":
             return None  # text and index files: small as a rule
         return Read(origin.name, origin.node, origin.frame) if forced or whole else None
-    if any(step.via in (".keys()", ".sum()", ".mean()", ".max()", ".min()", ".item()", "each") for step in value.chain()):
+    if any(
+        step.via in (".keys()", ".sum()", ".mean()", ".max()", ".min()", ".item()", "each") for step in value.chain()
+    ):
         return None
     return contents_read(program, origin, depth + 1)
 
@@ -73,7 +90,7 @@ def _is_whole(node: ast.AST) -> bool:
     key = node.slice
     if isinstance(key, ast.Slice):
         return key.lower is None and key.upper is None
-    return isinstance(key, ast.Tuple) and not key.elts or isinstance(key, ast.Constant) and key.value is Ellipsis
+    return (isinstance(key, ast.Tuple) and not key.elts) or (isinstance(key, ast.Constant) and key.value is Ellipsis)
 
 
 def _within_call(program: Program, call: ast.Call, frame: Frame, depth: int) -> Read | None:
@@ -89,7 +106,9 @@ def _within_call(program: Program, call: ast.Call, frame: Frame, depth: int) -> 
     return None
 
 
-_REDUCERS = frozenset({"len", "sum", "max", "min", "mean", "int", "float", "str", "bool", "std", "unique", "any", "all", "shape"})
+_REDUCERS = frozenset(
+    {"len", "sum", "max", "min", "mean", "int", "float", "str", "bool", "std", "unique", "any", "all", "shape"}
+)
 
 
 def _reduces(call: ast.Call) -> bool:
@@ -99,7 +118,9 @@ def _reduces(call: ast.Call) -> bool:
 
 def _is_mapped(value: Product) -> bool:
     for keyword in value.node.keywords:
-        if keyword.arg in ("mmap_mode", "mmap") and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None):
+        if keyword.arg in ("mmap_mode", "mmap") and not (
+            isinstance(keyword.value, ast.Constant) and keyword.value.value is None
+        ):
             return True
     return False
 
@@ -117,7 +138,9 @@ def is_asked_for(item: Item) -> bool:
         for test, _ in folding.conditions(frame.call):
             if any(word in ast.unparse(test).lower() for word in _OPT_IN):
                 return True
-        frame = frame.caller if frame.caller is not None and frame.caller.scope.parent is item.frame.scope.parent else None
+        frame = (
+            frame.caller if frame.caller is not None and frame.caller.scope.parent is item.frame.scope.parent else None
+        )
     return "cache" in scope
 
 
@@ -137,11 +160,15 @@ def loops_over_few(program: Program, loop: ast.AST, frame: Frame) -> bool:
     if iterated is None:
         return False
     for value in program.evaluator.values(iterated, frame):
-        origin = value.base if isinstance(value, Derived) and value.via in (".items()", ".keys()", ".values()") else value
+        origin = (
+            value.base if isinstance(value, Derived) and value.via in (".items()", ".keys()", ".values()") else value
+        )
         if isinstance(origin, Collection) and origin.each is None and len(origin.items) < 16:
             return True
         if isinstance(origin, Product) and origin.name == "builtins.range" and origin.node.args:
-            counts = [v.value for v in program.evaluator.values(origin.node.args[-1], origin.frame) if isinstance(v, Const)]
+            counts = [
+                v.value for v in program.evaluator.values(origin.node.args[-1], origin.frame) if isinstance(v, Const)
+            ]
             if counts and all(isinstance(c, int) and c < 16 for c in counts):
                 return True
     return False
@@ -175,8 +202,12 @@ def per_sample_container(program: Program, item: Item) -> str | None:
 
 
 _LISTING_METHODS = {
-    ".readlines()": "a list of lines", ".splitlines()": "a list of lines", ".to_dict()": "a dict of Python objects",
-    ".tolist()": "a list of Python objects", ".split()": "a list of strings", ".namelist()": "a list of names",
+    ".readlines()": "a list of lines",
+    ".splitlines()": "a list of lines",
+    ".to_dict()": "a dict of Python objects",
+    ".tolist()": "a list of Python objects",
+    ".split()": "a list of strings",
+    ".namelist()": "a list of names",
     ".getmembers()": "a list of members",
 }
 
@@ -190,7 +221,9 @@ def _element_container(program: Program, item: Item) -> str | None:
         return None
     if isinstance(value, Product) and value.name.partition(".")[0] in ("numpy", "torch"):
         return None
-    if isinstance(value, (Collection, Const, Derived, Instance)) or (isinstance(value, Product) and value.name in _STRINGS):
+    if isinstance(value, (Collection, Const, Derived, Instance)) or (
+        isinstance(value, Product) and value.name in _STRINGS
+    ):
         return "a container of Python objects"
     return None
 

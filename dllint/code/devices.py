@@ -14,7 +14,24 @@ from dllint.code.values import Const, Derived, External, Frame, Instance, Produc
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_CONFIGS = frozenset("args opt opts cfg config conf hparams params settings flags FLAGS options self cls".split())
+_CONFIGS = frozenset(
+    [
+        "args",
+        "opt",
+        "opts",
+        "cfg",
+        "config",
+        "conf",
+        "hparams",
+        "params",
+        "settings",
+        "flags",
+        "FLAGS",
+        "options",
+        "self",
+        "cls",
+    ]
+)
 """Names of objects whose `.device` is a setting. The `.device` of anything else is that of a tensor or module."""
 
 

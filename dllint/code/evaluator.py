@@ -39,9 +39,8 @@ from dllint.code.values import (
     Unknown,
     Value,
     Values,
-    is_unknown,
-    merge,
     derived,
+    merge,
 )
 
 if TYPE_CHECKING:
@@ -288,7 +287,11 @@ class Evaluator:
         """An object of the project class that an annotation names."""
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
             text = annotation.value
-            found = self.lookup(text, annotation, scope.module.scope, Frame(scope.module.scope)) if text.isidentifier() else ()
+            found = (
+                self.lookup(text, annotation, scope.module.scope, Frame(scope.module.scope))
+                if text.isidentifier()
+                else ()
+            )
         elif isinstance(annotation, (ast.Name, ast.Attribute)):
             found = self.infer(annotation, Frame(scope.parent or scope))
         else:
@@ -321,9 +324,7 @@ class Evaluator:
         return None
 
     @staticmethod
-    def argument_node(
-        name: str, scope: FunctionScope, call: ast.Call, caller: Frame
-    ) -> tuple[ast.expr | None, bool]:
+    def argument_node(name: str, scope: FunctionScope, call: ast.Call, caller: Frame) -> tuple[ast.expr | None, bool]:
         """The expression that a call passes for a parameter, and whether its absence would be certain."""
         certain = True
         for keyword in call.keywords:
@@ -351,7 +352,11 @@ class Evaluator:
             if isinstance(index, str):
                 found = collection_get(value, index)
                 return self.infer(found, value.frame) if found is not None else UNKNOWNS
-            if isinstance(index, int) and value.kind in ("list", "tuple") and -len(value.items) <= index < len(value.items):
+            if (
+                isinstance(index, int)
+                and value.kind in ("list", "tuple")
+                and -len(value.items) <= index < len(value.items)
+            ):
                 return self.infer(value.items[index], value.frame)
             return merge(self.infer(item, value.frame) for item in value.items[:12]) or UNKNOWNS
         if isinstance(value, (Product, Derived)):
@@ -548,15 +553,74 @@ def known(values: Values) -> Iterator[Value]:
     return (value for value in values if not isinstance(value, Unknown))
 
 
-_PASS_ELEMENTS = frozenset({
-    "builtins.enumerate", "builtins.reversed", "builtins.sorted", "builtins.iter", "builtins.list", "builtins.tuple",
-    "tqdm.tqdm", "tqdm.auto.tqdm", "builtins.zip", "itertools.islice", "rich.progress.track", "tqdm.notebook.tqdm",
-})
+_PASS_ELEMENTS = frozenset(
+    {
+        "builtins.enumerate",
+        "builtins.reversed",
+        "builtins.sorted",
+        "builtins.iter",
+        "builtins.list",
+        "builtins.tuple",
+        "tqdm.tqdm",
+        "tqdm.auto.tqdm",
+        "builtins.zip",
+        "itertools.islice",
+        "rich.progress.track",
+        "tqdm.notebook.tqdm",
+    }
+)
 
 _BUILTINS = frozenset(
-    "open int float str bool bytes list tuple dict set frozenset len min max sum sorted reversed range enumerate zip map "
-    "filter iter next super getattr setattr isinstance type print object Exception RuntimeError ValueError any all abs "
-    "round id vars input property staticmethod classmethod bytearray memoryview callable hasattr".split()
+    [
+        "open",
+        "int",
+        "float",
+        "str",
+        "bool",
+        "bytes",
+        "list",
+        "tuple",
+        "dict",
+        "set",
+        "frozenset",
+        "len",
+        "min",
+        "max",
+        "sum",
+        "sorted",
+        "reversed",
+        "range",
+        "enumerate",
+        "zip",
+        "map",
+        "filter",
+        "iter",
+        "next",
+        "super",
+        "getattr",
+        "setattr",
+        "isinstance",
+        "type",
+        "print",
+        "object",
+        "Exception",
+        "RuntimeError",
+        "ValueError",
+        "any",
+        "all",
+        "abs",
+        "round",
+        "id",
+        "vars",
+        "input",
+        "property",
+        "staticmethod",
+        "classmethod",
+        "bytearray",
+        "memoryview",
+        "callable",
+        "hasattr",
+    ]
 )
 
 _HANDLERS = {

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 class WorkerEntry:
     """The code that workers run for one entry: a dataset's methods, or a function handed to a loader."""
 
-    def __init__(self, program: Program, code: WorkerCode, path: str, loaders_: list[Loader], dataset: Dataset | None) -> None:
+    def __init__(
+        self, program: Program, code: WorkerCode, path: str, loaders_: list[Loader], dataset: Dataset | None
+    ) -> None:
         self.program = program
         self.code = code
         self.path = path
@@ -127,5 +129,3 @@ class Facts:
             return False
         calls = self.program.call_sites(scope)
         return bool(calls) and all(self._comes_from_spawned(frame.scope, depth + 1) for _, frame in calls)
-
-

@@ -228,9 +228,7 @@ def narrowed(ev: Evaluator, node: ast.Name | ast.Attribute, found: Values, frame
     return kept or UNKNOWNS
 
 
-def survivors(
-    ev: Evaluator, name: str, groups: list[tuple[Binding, Values]], frame: Frame
-) -> Iterator[Values]:
+def survivors(ev: Evaluator, name: str, groups: list[tuple[Binding, Values]], frame: Frame) -> Iterator[Values]:
     """The values of several bindings, without those that `if x is None: x = 4` replaces."""
     if len(groups) > _MOST_CONDITIONS:
         yield from (values for _, values in groups)

@@ -25,9 +25,9 @@ from dllint.code.values import (
     Value,
     Values,
     bounds,
+    derived,
     merge,
     truth,
-    derived,
 )
 
 if TYPE_CHECKING:
@@ -35,12 +35,21 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Evaluator", ast.Call, Frame], Values]
 
-CPU_COUNTS = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count", "psutil.cpu_count"})
+CPU_COUNTS = frozenset(
+    {"os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count", "psutil.cpu_count"}
+)
 """Calls that give the machine's processors, whatever part of them this process may use."""
 
-SAME_VALUE = frozenset({
-    "copy.copy", "copy.deepcopy", "typing.cast", "builtins.iter", "ray.put", "torch.utils.data.Subset.dataset",
-})
+SAME_VALUE = frozenset(
+    {
+        "copy.copy",
+        "copy.deepcopy",
+        "typing.cast",
+        "builtins.iter",
+        "ray.put",
+        "torch.utils.data.Subset.dataset",
+    }
+)
 
 
 def result(ev: Evaluator, name: str, call: ast.Call, frame: Frame) -> Values:
@@ -270,4 +279,3 @@ def option_names(call: ast.Call) -> list[str]:
     texts = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
     long = [t for t in texts if t.startswith("--")] or texts
     return [t.lstrip("-").replace("-", "_") for t in long[:1]]
-

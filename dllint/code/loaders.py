@@ -212,8 +212,14 @@ class Loader:
 
 
 _DEFAULTS: dict[str, Any] = {
-    "batch_size": 1, "num_workers": 0, "pin_memory": False, "drop_last": False, "timeout": 0, "persistent_workers": False,
-    "in_order": True, "shuffle": None,
+    "batch_size": 1,
+    "num_workers": 0,
+    "pin_memory": False,
+    "drop_last": False,
+    "timeout": 0,
+    "persistent_workers": False,
+    "in_order": True,
+    "shuffle": None,
 }
 
 
@@ -292,7 +298,9 @@ def _aliases(scope: Scope, word: str) -> set[str]:
                 if value.name.rpartition(".")[2] == word:
                     aliases.add(name)
             elif binding.kind == "assign" and value is not None and not _is_construction(value, word):
-                if any(isinstance(part, (ast.Name, ast.Attribute)) and last_name(part) == word for part in ast.walk(value)):
+                if any(
+                    isinstance(part, (ast.Name, ast.Attribute)) and last_name(part) == word for part in ast.walk(value)
+                ):
                     aliases.add(name)
     return aliases
 
@@ -374,7 +382,11 @@ def is_loader(program: Program, value: Value) -> bool:
         return api_of(program, value.name) is not None and value.name.rpartition(".")[2] in _OBJECTS
     if isinstance(value, Instance):
         return any(api_of(program, b) is not None for b in classes.external_bases(program.evaluator, value.cls))
-    if isinstance(value, Derived) and value.via in (".prepare()", ".setup_dataloaders()") and isinstance(value.node, ast.Call):
+    if (
+        isinstance(value, Derived)
+        and value.via in (".prepare()", ".setup_dataloaders()")
+        and isinstance(value.node, ast.Call)
+    ):
         return any(is_loader(program, v) for a in value.node.args for v in program.evaluator.values(a, value.frame))
     return False
 

@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 
-from dllint.code.scopes import ClassScope, FunctionScope, ModuleScope, Scope, last_name
+from dllint.code.scopes import ClassScope, ModuleScope, Scope, last_name
 from dllint.finding import Location
 from dllint.syntax.python import CannotParse, Source, parse
 
@@ -27,9 +27,7 @@ _IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 class Module:
     """One Python file of the project, parsed when it is first needed."""
 
-    def __init__(
-        self, path: str, absolute: str, name: str, is_package: bool, data: bytes, is_target: bool
-    ) -> None:
+    def __init__(self, path: str, absolute: str, name: str, is_package: bool, data: bytes, is_target: bool) -> None:
         self.path = path
         self.absolute = absolute
         self.name = name
@@ -73,7 +71,9 @@ class Module:
         parts = self.path.replace("\\", "/").split("/")
         name = parts[-1]
         return (
-            name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+            name.startswith("test_")
+            or name.endswith("_test.py")
+            or name == "conftest.py"
             or any(part in ("test", "tests") for part in parts[:-1])
         )
 
@@ -171,10 +171,59 @@ def _occurrences(data: bytes, word: bytes) -> Iterator[int]:
 
 
 KNOWN_LIBRARIES = frozenset(
-    "torch torchvision torchaudio torchdata numpy datasets transformers lightning pytorch_lightning monai h5py lmdb cv2 "
-    "PIL tarfile zipfile sqlite3 multiprocessing concurrent threading random os sys io json pickle csv gzip glob "
-    "pathlib functools itertools collections socket tensorstore zarr webdataset fsspec s3fs gcsfs ray torch_geometric "
-    "mmengine mmcv accelerate wandb tqdm pandas scipy sklearn skimage".split()
+    [
+        "torch",
+        "torchvision",
+        "torchaudio",
+        "torchdata",
+        "numpy",
+        "datasets",
+        "transformers",
+        "lightning",
+        "pytorch_lightning",
+        "monai",
+        "h5py",
+        "lmdb",
+        "cv2",
+        "PIL",
+        "tarfile",
+        "zipfile",
+        "sqlite3",
+        "multiprocessing",
+        "concurrent",
+        "threading",
+        "random",
+        "os",
+        "sys",
+        "io",
+        "json",
+        "pickle",
+        "csv",
+        "gzip",
+        "glob",
+        "pathlib",
+        "functools",
+        "itertools",
+        "collections",
+        "socket",
+        "tensorstore",
+        "zarr",
+        "webdataset",
+        "fsspec",
+        "s3fs",
+        "gcsfs",
+        "ray",
+        "torch_geometric",
+        "mmengine",
+        "mmcv",
+        "accelerate",
+        "wandb",
+        "tqdm",
+        "pandas",
+        "scipy",
+        "sklearn",
+        "skimage",
+    ]
 )
 """Top-level names that never mean a neighbouring file of a package module, though a folder may be called the same."""
 

@@ -30,7 +30,9 @@ from dllint.finding import Location, Related
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_MOVE = "define it at module level; what it closes over can become arguments of functools.partial or attributes of a class"
+_MOVE = (
+    "define it at module level; what it closes over can become arguments of functools.partial or attributes of a class"
+)
 _LATER = "create it in the worker on first use, or drop it in __getstate__"
 
 
@@ -83,7 +85,11 @@ class Carried:
 def find(program: Program) -> Iterator[Carried]:
     """What may be pickled in a program: loaders with workers, and datasets that nothing is seen to read."""
     for loader in program.facts.loaders:
-        if not loader.has_no_workers and loader.speaks_of_workers and start_method.of_loader(program, loader) & start_method.PICKLING:
+        if (
+            not loader.has_no_workers
+            and loader.speaks_of_workers
+            and start_method.of_loader(program, loader) & start_method.PICKLING
+        ):
             yield Carried(program, loader, None)
     for dataset in program.facts.datasets:
         if not dataset.loaders and dataset.may_pickle:
@@ -162,9 +168,7 @@ def _is_module(value: ModuleRef | External) -> bool:
     return isinstance(value, ModuleRef) or value.name in KNOWN_LIBRARIES
 
 
-def _made(
-    what: str, error: str, by: str, node: ast.AST, frame: Frame, item: state.Item | None
-) -> Unpicklable:
+def _made(what: str, error: str, by: str, node: ast.AST, frame: Frame, item: state.Item | None) -> Unpicklable:
     module = frame.scope.module
     return Unpicklable(what, error, by, _LATER, module.location(node), _stored(item), frame.scope.qualname)
 
@@ -180,7 +184,10 @@ def _refused_function(value: Function, by: str, item: state.Item | None) -> Unpi
     if isinstance(scope.node, ast.Lambda):
         what, error = "a lambda", "AttributeError: Can't pickle local object '<lambda>'"
     elif _is_local(scope):
-        what, error = f"the local function {scope.name}", f"AttributeError: Can't pickle local object '{scope.qualname}'"
+        what, error = (
+            f"the local function {scope.name}",
+            f"AttributeError: Can't pickle local object '{scope.qualname}'",
+        )
     else:
         return None
     return Unpicklable(what, error, by, _MOVE, scope.module.location(scope.node), _stored(item), scope.qualname)
@@ -195,7 +202,9 @@ def _refused_class(cls: ClassScope, by: str = "as the dataset") -> Unpicklable |
         what = f"the class {cls.name}, defined under the main guard,"
     else:
         return None
-    return Unpicklable(what, error, by, "define the class at module level", cls.module.location(cls.node), (), cls.qualname)
+    return Unpicklable(
+        what, error, by, "define the class at module level", cls.module.location(cls.node), (), cls.qualname
+    )
 
 
 def _is_local(scope: Scope) -> bool:
@@ -204,5 +213,3 @@ def _is_local(scope: Scope) -> bool:
     while isinstance(around, ClassScope):
         around = around.parent
     return isinstance(around, FunctionScope)
-
-

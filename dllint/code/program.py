@@ -16,8 +16,8 @@ from dllint.code.facts import Facts, WorkerEntry
 from dllint.code.loaders import Loader
 from dllint.code.modules import Module, ModuleTable, defined_names
 from dllint.code.pickling import Carried
-from dllint.code.scripts import Script
 from dllint.code.scopes import Binding, ClassScope, FunctionScope, Scope
+from dllint.code.scripts import Script
 from dllint.code.values import UNKNOWNS, ClassRef, External, Frame, Function, ModuleRef, Super, Values
 from dllint.files import Kind, Project
 from dllint.settings import Settings
@@ -28,7 +28,13 @@ _MOST_CALL_SITES = 24
 """Calls of one function that are looked at."""
 
 SEED_WORDS = (
-    b"DataLoader", b"Dataset", b"num_workers", b"set_start_method", b"dataloader_", b"torch_geometric.loader", b"WebLoader",
+    b"DataLoader",
+    b"Dataset",
+    b"num_workers",
+    b"set_start_method",
+    b"dataloader_",
+    b"torch_geometric.loader",
+    b"WebLoader",
 )
 """A file that holds none of these words, defines no dataset, and that nobody's worker code leads to, cannot matter."""
 
@@ -78,8 +84,7 @@ class Program:
         return [
             module
             for module in self.modules.by_file.values()
-            if any(word in module.data for word in SEED_WORDS)
-            or any(name in names for name, _ in module.class_bases)
+            if any(word in module.data for word in SEED_WORDS) or any(name in names for name, _ in module.class_bases)
         ]
 
     @cached_property

@@ -126,5 +126,3 @@ def statement(node: ast.AST) -> ast.AST:
     while at is not None and not isinstance(at, ast.stmt):
         at = parent(at)
     return at if at is not None else node
-
-

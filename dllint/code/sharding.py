@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis, datasets
 from dllint.code.datasets import Dataset
-from dllint.code.scopes import FunctionScope, dotted, last_name, parent
+from dllint.code.scopes import FunctionScope, last_name, parent
 from dllint.code.values import Collection, Derived, External, Function, Instance, Number, Product, Value
 from dllint.code.workers import Step
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_QUERY_WORDS = ("worker_info", "split_by_worker", "num_workers", "worker_id", "split_by_node", "nodesplitter", "shard_index")
+_QUERY_WORDS = (
+    "worker_info",
+    "split_by_worker",
+    "num_workers",
+    "worker_id",
+    "split_by_node",
+    "nodesplitter",
+    "shard_index",
+)
 
 
 def asks_for_worker(dataset: Dataset) -> bool:
@@ -150,14 +158,48 @@ def _comprehends_data(program: Program, value: Collection, depth: int) -> bool:
     return all(_is_data(program, inner, depth + 1) for inner in program.evaluator.values(source, value.frame))
 
 
-_TRANSPARENT = frozenset({
-    "builtins.enumerate", "builtins.iter", "builtins.zip", "builtins.reversed", "tqdm.tqdm", "tqdm.auto.tqdm",
-    "csv.reader", "csv.DictReader",
-})
+_TRANSPARENT = frozenset(
+    {
+        "builtins.enumerate",
+        "builtins.iter",
+        "builtins.zip",
+        "builtins.reversed",
+        "tqdm.tqdm",
+        "tqdm.auto.tqdm",
+        "csv.reader",
+        "csv.DictReader",
+    }
+)
 
-_DATA = frozenset({
-    "builtins.range", "builtins.open", "gzip.open", "io.open", "glob.glob", "glob.iglob", "os.listdir", "os.scandir",
-    "os.walk", "json.load", "json.loads", "pickle.load", "numpy.arange", "numpy.load", "numpy.random.permutation",
-    "torch.randperm", "torch.arange", "torch.load", "pandas.read_csv", "pandas.read_parquet", "h5py.File", "tarfile.open",
-    "jsonlines.open", "numpy.memmap", "pathlib.Path", "random.sample", "pandas.read_json", "numpy.linspace",
-})
+_DATA = frozenset(
+    {
+        "builtins.range",
+        "builtins.open",
+        "gzip.open",
+        "io.open",
+        "glob.glob",
+        "glob.iglob",
+        "os.listdir",
+        "os.scandir",
+        "os.walk",
+        "json.load",
+        "json.loads",
+        "pickle.load",
+        "numpy.arange",
+        "numpy.load",
+        "numpy.random.permutation",
+        "torch.randperm",
+        "torch.arange",
+        "torch.load",
+        "pandas.read_csv",
+        "pandas.read_parquet",
+        "h5py.File",
+        "tarfile.open",
+        "jsonlines.open",
+        "numpy.memmap",
+        "pathlib.Path",
+        "random.sample",
+        "pandas.read_json",
+        "numpy.linspace",
+    }
+)

@@ -132,5 +132,3 @@ def _spawned_by(program: Program, call: ast.Call, frame: Frame) -> list[Scope]:
     if not names & _SPAWNERS or any(k.arg == "start_method" for k in call.keywords) or not call.args:
         return []
     return [v.scope for v in ev.values(call.args[0], frame) if isinstance(v, Function)]
-
-

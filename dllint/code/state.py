@@ -113,7 +113,11 @@ def _write(program: Program, found: _Init, write: AttributeWrite, frame: Frame) 
         found.held[write.name] = [entry]
         return
     # A later write in the same branch, or in one around it, replaces the earlier one.
-    before = [h for h in found.held.get(write.name, ()) if h.frame.scope is not frame.scope or not block.holds(h.write.binding.block)]
+    before = [
+        h
+        for h in found.held.get(write.name, ())
+        if h.frame.scope is not frame.scope or not block.holds(h.write.binding.block)
+    ]
     found.held[write.name] = [*before, entry]
 
 
@@ -198,7 +202,9 @@ def _expand(program: Program, item: Item, found: list[Item], seen: set[tuple[obj
         return
     for inner, certain in _within(program, value):
         path = f"{item.path}[]"
-        part = Item(inner, item.owner, item.attribute, item.write, item.frame, path, item.root, item.certain and certain)
+        part = Item(
+            inner, item.owner, item.attribute, item.write, item.frame, path, item.root, item.certain and certain
+        )
         _expand(program, part, found, seen, depth + 1)
 
 
@@ -218,7 +224,9 @@ def _parts(program: Program, value: Value) -> Iterator[Values]:
             yield value.each
         yield from (ev.values(item, value.frame) for item in value.items[:60])
     elif isinstance(value, Product) and value.name.rpartition(".")[2][:1].isupper():
-        kept_keywords = (k.value for k in value.node.keywords if k.arg and any(word in k.arg for word in _KEPT_KEYWORDS))
+        kept_keywords = (
+            k.value for k in value.node.keywords if k.arg and any(word in k.arg for word in _KEPT_KEYWORDS)
+        )
         for argument in [*value.node.args, *kept_keywords]:
             if isinstance(argument, (ast.List, ast.Tuple, ast.Name, ast.Attribute, ast.Lambda, ast.Call)):
                 yield ev.values(argument, value.frame)
@@ -230,7 +238,9 @@ def drops(program: Program, cls: ClassScope, attribute: str) -> bool:
     method = classes.method(ev, cls, "__getstate__") or classes.method(ev, cls, "__reduce__")
     if method is None:
         return False
-    texts = {node.value for node in ast.walk(method.node) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    texts = {
+        node.value for node in ast.walk(method.node) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
     names = {node.attr for node in ast.walk(method.node) if isinstance(node, ast.Attribute)}
     return attribute in texts or attribute in names or not texts
 
@@ -245,8 +255,6 @@ def is_conditional_on_process(node: ast.AST) -> bool:
                 return True
         at = parent(at)
     return False
-
-
 
 
 def read_in_worker(code: WorkerCode, item: Item) -> tuple[Step, ast.Attribute] | None:
@@ -267,6 +275,10 @@ def _replaced_before(code: WorkerCode, item: Item, step: Step, node: ast.Attribu
                 continue
             if other.label == "worker_init_fn" or is_conditional_on_process(write.node):
                 return True
-            if other.scope is step.scope and _end(write.node) < _end(node) and write.binding.block.holds(block_of(node)):
+            if (
+                other.scope is step.scope
+                and _end(write.node) < _end(node)
+                and write.binding.block.holds(block_of(node))
+            ):
                 return True
     return False

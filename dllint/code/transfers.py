@@ -44,7 +44,9 @@ def _in_function(program: Program, frame: Frame) -> list[tuple[ast.Call, Transfe
     """The transfers of one function: the same in every worker code that runs it."""
     memo = program.facts.transfers_memo
     if frame not in memo:
-        found = [(call, devices.transfer(program, call, frame)) for call in frame.scope.index().calls if _may_transfer(call)]
+        found = [
+            (call, devices.transfer(program, call, frame)) for call in frame.scope.index().calls if _may_transfer(call)
+        ]
         memo[frame] = [(c, t) for c, t in found if t is not None and not is_main_only(program, c, frame)]
     return memo[frame]
 
@@ -103,4 +105,6 @@ def _moving(entry: WorkerEntry, call: ast.Call, frame: Frame, name: str) -> Iter
     if kind is not Device.NONE:
         location = frame.scope.module.location(call)
         text = f"{name}(device={ast.unparse(device)[:40]})"
-        yield WorkerTransfer(kind, text, location, [loader.related() for loader in entry.loaders[:1]], frame.scope.qualname)
+        yield WorkerTransfer(
+            kind, text, location, [loader.related() for loader in entry.loaders[:1]], frame.scope.qualname
+        )

@@ -42,7 +42,12 @@ class Step:
     __slots__ = ("call", "depth", "frame", "label", "parent", "scope")
 
     def __init__(
-        self, scope: FunctionScope, frame: Frame, label: str, parent_step: Step | None = None, call: ast.AST | None = None
+        self,
+        scope: FunctionScope,
+        frame: Frame,
+        label: str,
+        parent_step: Step | None = None,
+        call: ast.AST | None = None,
     ) -> None:
         self.scope = scope
         self.frame = frame
@@ -62,7 +67,11 @@ class Step:
         step: Step | None = self
         while step is not None:
             if step.parent is None or step.call is None:
-                text = f"{step.scope.qualname} runs in a worker ({step.label})" if step.label else f"{step.scope.qualname} runs in a worker"
+                text = (
+                    f"{step.scope.qualname} runs in a worker ({step.label})"
+                    if step.label
+                    else f"{step.scope.qualname} runs in a worker"
+                )
                 hops.append(Related(text, step.scope.module.location(step.scope.node)))
                 break
             hops.append(Related(f"{step.scope.qualname} called here", step.parent.scope.module.location(step.call)))
@@ -188,7 +197,11 @@ class WorkerCode:
         if isinstance(node, ast.Attribute):
             receiver = step.frame.receiver
             own = receiver is not None and self._is_own(step, node)
-            return own and receiver is not None and classes.method(self.program.evaluator, receiver.cls, node.attr) is not None
+            return (
+                own
+                and receiver is not None
+                and classes.method(self.program.evaluator, receiver.cls, node.attr) is not None
+            )
         return isinstance(node, ast.Lambda) or (isinstance(node, ast.Call) and last_name(node.func) == "partial")
 
     def _implicit(self, step: Step) -> Iterator[Step]:
@@ -312,7 +325,11 @@ def is_main_only(program: Program, node: ast.AST, frame: Frame) -> bool:
             subject, none_if = test.left, isinstance(test.ops[0], ast.Is)
         else:
             subject, none_if = test, False
-        if outcome is none_if and isinstance(subject, (ast.Name, ast.Call)) and _is_worker_info(program, subject, frame):
+        if (
+            outcome is none_if
+            and isinstance(subject, (ast.Name, ast.Call))
+            and _is_worker_info(program, subject, frame)
+        ):
             return True
     return False
 
@@ -347,5 +364,3 @@ def entries_of_values(program: Program, values: Values, label: str) -> list[Step
                 if method is not None:
                     found.append(Step(method, Frame(method, target), label))
     return found
-
-

@@ -59,7 +59,5 @@ def _fix(fix: Fix | None) -> dict[str, Any] | None:
     return {
         "applicability": "safe" if fix.safe else "unsafe",
         "message": fix.title,
-        "edits": [
-            {"filename": edit.location.path, **_span(edit.location), "content": edit.text} for edit in fix.edits
-        ],
+        "edits": [{"filename": edit.location.path, **_span(edit.location), "content": edit.text} for edit in fix.edits],
     }
