@@ -22,9 +22,10 @@ class Kind(Enum):
     """What a file is. A new kind needs a member here and a line in `_SUFFIXES` or `kind_of`."""
 
     PYTHON = auto()
+    YAML = auto()
 
 
-_SUFFIXES = {".py": Kind.PYTHON, ".pyw": Kind.PYTHON}
+_SUFFIXES = {".py": Kind.PYTHON, ".pyw": Kind.PYTHON, ".yaml": Kind.YAML, ".yml": Kind.YAML}
 
 DEFAULT_EXCLUDE = (
     "*.egg-info",

@@ -44,10 +44,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import devices
+from dllint.code import devices, transfers
 from dllint.code.facts import WorkerEntry
 from dllint.code.loaders import Loader
-from dllint.code.values import Product
+from dllint.code.program import Program
+from dllint.code.values import Collection, Product
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
@@ -88,17 +89,27 @@ def cuda_state_in_dataset(entry: WorkerEntry) -> Iterator[Finding]:
 
 def _tensors(loader: Loader) -> Iterator[Finding]:
     """CUDA tensors in a TensorDataset, or in a list, that the loader reads."""
-    ev = loader.program.evaluator
     for value in loader.dataset_values():
-        if not isinstance(value, Product) or value.name != "torch.utils.data.TensorDataset":
-            continue
-        given = [v for argument in value.node.args for v in ev.values(argument, value.frame)]
-        if given and any(devices.is_on_cuda(loader.program, v) for v in given):
+        for container in transfers.nested(loader.program, value):
+            if not isinstance(container, (Product, Collection)) or not _holds_cuda(loader.program, container):
+                continue
             yield RULE.finding(
-                value.frame.scope.module.location(value.node),
-                "a TensorDataset of CUDA tensors is read by DataLoader workers: CUDA initialization error",
+                container.frame.scope.module.location(container.node),
+                "CUDA tensors are read by DataLoader workers: CUDA initialization error in the forked worker",
                 help=_HELP,
                 related=[loader.related()],
-                symbol=value.frame.scope.qualname,
-                evidence="TensorDataset",
+                symbol=container.frame.scope.qualname,
+                evidence="tensors",
             )
+
+
+def _holds_cuda(program: Program, value: Product | Collection) -> bool:
+    """Whether a TensorDataset or a list holds tensors that are certainly on the GPU."""
+    ev = program.evaluator
+    if isinstance(value, Product) and value.name == "torch.utils.data.TensorDataset":
+        given = [v for argument in value.node.args for v in ev.values(argument, value.frame)]
+    elif isinstance(value, Collection) and value.kind in ("list", "tuple"):
+        given = list(value.each or ()) + [v for item in value.items[:20] for v in ev.values(item, value.frame)]
+    else:
+        return False
+    return any(devices.is_on_cuda(program, v) for v in given)

@@ -108,5 +108,6 @@ def _is_for_each_sample(dataset: Dataset, item: Item, read: contents.Read) -> bo
     """Whether the read stands in a loop over many, and its result is an element of what is kept."""
     if not (item.write.element or item.path.endswith("[]")):
         return False
-    loop = contents.loop_around(item.write.node) if item.write.element else contents.loop_around(read.node)
+    loop = contents.loop_around(item.write.node) if item.write.element else None
+    loop = loop or contents.loop_around(read.node)
     return loop is not None and not contents.loops_over_few(dataset.program, loop, item.frame)

@@ -62,6 +62,8 @@ def prefetch_without_workers(loader: Loader) -> Iterator[Finding]:
     """Yield the loaders that prefetch with workers which they do not have."""
     if not loader.option("prefetch_factor").is_surely_given() or not loader.may_have_no_workers:
         return
+    if loader.program.pins.torch_is_below((2, 0)) and loader.option("prefetch_factor").constants() == [2]:
+        return  # torch 1.x took its own default for "not given"
     yield RULE.finding(
         loader.where("prefetch_factor"),
         f"prefetch_factor needs workers, but num_workers {loader.zero_phrase()}: ValueError when the loader is built",

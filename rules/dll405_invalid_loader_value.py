@@ -49,7 +49,7 @@ from typing import Any
 
 from dllint.code.loaders import Loader
 from dllint.code.start_method import METHODS
-from dllint.code.values import Const
+from dllint.code.values import Const, Product, Value
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 
@@ -73,7 +73,8 @@ def invalid_loader_value(loader: Loader) -> Iterator[Finding]:
         option = loader.option(name)
         if option.absent is not False or not option.is_known:
             continue
-        constants = [value for value in option.defaults if isinstance(value, Const)]
+        constants = [_text_of_environment(value) for value in option.defaults]
+        constants = [value for value in constants if isinstance(value, Const)]
         verdicts = [judge(value.value) for value in constants]
         if len(constants) < len(option.defaults) or not verdicts or not all(verdicts):
             continue
@@ -86,6 +87,13 @@ def invalid_loader_value(loader: Loader) -> Iterator[Finding]:
             symbol=loader.symbol,
             evidence=name,
         )
+
+
+def _text_of_environment(value: Value) -> Value:
+    """`os.environ.get("N", "2")` is a text, whatever it holds."""
+    if isinstance(value, Product) and value.name in ("os.environ.get", "os.getenv") and len(value.node.args) > 1:
+        return Const("", value.node)
+    return value
 
 
 def _is_number(value: Any) -> bool:

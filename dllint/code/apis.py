@@ -112,6 +112,19 @@ WRAPPERS = frozenset(
 )
 """Calls whose result reads the datasets that they are given."""
 
+HOOKS = {
+    "torch_geometric.data.Dataset": ("get", "len"),
+    "torch_geometric.data.InMemoryDataset": ("get", "len"),
+    "torch_geometric.data.OnDiskDataset": ("get", "len"),
+    "monai.data.Dataset": ("_transform",),
+    "monai.data.CacheDataset": ("_transform",),
+    "monai.data.PersistentDataset": ("_transform",),
+    "mmengine.dataset.BaseDataset": ("prepare_data", "get_data_info"),
+    "mmdet.datasets.BaseDetDataset": ("prepare_data", "get_data_info"),
+    "fairseq.data.FairseqDataset": ("collater",),
+}
+"""Methods that a library's own `__getitem__` calls in the worker."""
+
 NOT_DATASETS = frozenset(
     {
         "torch.utils.data.Sampler",
@@ -325,6 +338,8 @@ class HandleApi:
     """Methods whose result keeps using the handle."""
     item_derives: bool = False
     """Whether `handle["key"]` keeps using it."""
+    attribute_derives: bool = False
+    """Whether `handle.name` keeps using it."""
     pickle_error: str = ""
 
 
@@ -405,7 +420,7 @@ HANDLES: dict[str, HandleApi] = {
     "MySQLdb.connect": _DB,
     "mysql.connector.connect": _DB,
     "pymongo.MongoClient": HandleApi(
-        "a MongoDB client", "MongoClient is not fork-safe: its locks and sockets are shared"
+        "a MongoDB client", "MongoClient is not fork-safe: its locks and sockets are shared", item_derives=True, attribute_derives=True
     ),
     "redis.Redis": HandleApi("a Redis client", _ANSWERS),
     "redis.StrictRedis": HandleApi("a Redis client", _ANSWERS),
@@ -564,7 +579,6 @@ GENERATOR_METHODS = frozenset({".iterdir()", ".glob()", ".rglob()"})
 WORKER_QUERIES = frozenset(
     {
         "torch.utils.data.get_worker_info",
-        "torch.initial_seed",
         "webdataset.split_by_worker",
         "webdataset.utils.pytorch_worker_info",
         "streaming.base.world.World",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dllint.code.evaluator import Evaluator
 from dllint.code.scopes import FunctionScope, block_of, scope_of
 from dllint.code.values import Collection, Frame, Values
 
+_MOST_DICTS = 4
 _DEEPEST = 4
 """Splats within splats that are followed."""
 
@@ -39,6 +41,8 @@ class Arguments:
     named: dict[str, Argument] = field(default_factory=dict)
     positional: list[Argument] = field(default_factory=list)
     open: bool = False
+    chosen: dict[int, Collection] = field(default_factory=dict)
+    """For a `**options` that is one of several dicts: the one to take, by the id of the splatted expression."""
 
     def add(self, argument: Argument) -> None:
         """Take in a keyword argument; a certain one replaces what was there."""
@@ -49,9 +53,22 @@ class Arguments:
             earlier.certain = False
 
 
-def collect(ev: Evaluator, call: ast.Call, frame: Frame, depth: int = 0) -> Arguments:
+def alternatives(ev: Evaluator, call: ast.Call, frame: Frame) -> Iterator[Arguments]:
+    """The arguments of `call`, once for each dict that a `**options` of it can be."""
+    for keyword in call.keywords:
+        values = ev.values(keyword.value, frame) if keyword.arg is None else ()
+        dicts = [v for v in values if isinstance(v, Collection) and v.kind == "dict" and v.each is None]
+        if 1 < len(dicts) == len(values) <= _MOST_DICTS:
+            yield from (collect(ev, call, frame, chosen={id(keyword.value): value}) for value in dicts)
+            return
+    yield collect(ev, call, frame)
+
+
+def collect(
+    ev: Evaluator, call: ast.Call, frame: Frame, depth: int = 0, chosen: dict[int, Collection] | None = None
+) -> Arguments:
     """The arguments of `call`, with splats followed as far as they can be seen."""
-    found = Arguments()
+    found = Arguments(chosen=chosen or {})
     for node in call.args:
         if isinstance(node, ast.Starred):
             _splat_positional(ev, found, node.value, frame, depth)
@@ -97,7 +114,7 @@ def _splat(ev: Evaluator, found: Arguments, node: ast.expr, frame: Frame, depth:
             _passed_on(ev, found, scope, frame, depth)
             _mutations(ev, found, node, frame)
             return
-    values = ev.values(node, frame)
+    values: Values = (found.chosen[id(node)],) if id(node) in found.chosen else ev.values(node, frame)
     for value in values:
         if isinstance(value, Collection) and value.kind == "dict" and value.each is None:
             _from_dict(ev, found, value, len(values) == 1, depth)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis, folding
 from dllint.code.scopes import dotted, parent
-from dllint.code.state import Item
+from dllint.code.state import Item, filled_later
 from dllint.code.values import Collection, Const, Derived, Frame, Instance, Number, Product, Unknown, Value, Values
 
 if TYPE_CHECKING:
@@ -190,15 +190,36 @@ def per_sample_container(program: Program, item: Item) -> str | None:
     if isinstance(value, Product) and value.name in apis.LISTS_FILES:
         return f"what {value.name} gives"
     if isinstance(value, Derived):
-        for via, text in _LISTING_METHODS.items():
-            if value.via == via:
-                return text
-        return None
+        origin = value.origin
+        picked = all(step.via in ("[]", ".get()", ".values()", ".items()") for step in value.chain())
+        if isinstance(origin, Product) and origin.name in apis.LISTS_FILES and picked:
+            return f"what {origin.name} gives"
+        return _LISTING_METHODS.get(value.via)
+    if isinstance(value, Collection) and value.each is None and value.kind in ("list", "dict", "set"):
+        return _filled_container(program, value)
     if isinstance(value, Collection) and value.each is not None and value.kind in ("list", "dict", "set"):
         if _all_plain(value.each) or loops_over_few(program, value.node, value.frame):
             return None
         return f"a {value.kind} of Python objects"
     return None
+
+
+def _filled_container(program: Program, value: Collection) -> str | None:
+    """A list that a loop fills through its name."""
+    for binding in filled_later(value):
+        loop = loop_around(binding.node)
+        if loop is None or loops_over_few(program, loop, value.frame):
+            continue
+        found = program.evaluator.bound(binding, value.frame)
+        if not _all_plain(found) and any(_is_object(inner) for inner in found):
+            return f"a {value.kind} of Python objects"
+    return None
+
+
+def _is_object(value: Value) -> bool:
+    if isinstance(value, Product) and value.name.partition(".")[0] in ("numpy", "torch"):
+        return False
+    return isinstance(value, (Collection, Const, Derived)) or (isinstance(value, Product) and value.name in _STRINGS)
 
 
 _LISTING_METHODS = {

@@ -56,8 +56,6 @@ class Transfer:
 
 def named(program: Program, node: ast.expr, frame: Frame) -> Device:
     """The device that an argument names."""
-    if isinstance(node, ast.Attribute) and node.attr == "device" and last_name(node.value) not in _CONFIGS:
-        return Device.NONE
     return of_values(program, program.evaluator.values(node, frame))
 
 

@@ -54,6 +54,8 @@ class Facts:
         self.program = program
         self.onward_memo: dict[Frame, list[Step]] = {}
         self.transfers_memo: dict[Frame, list[tuple[ast.Call, Transfer]]] = {}
+        self.building_scopes: set[Scope] = set()
+        """The functions that build loaders."""
         self.handles_memo: dict[Module, list[tuple[str, Handle]]] = {}
         self.callables_memo: dict[tuple[object, ...], tuple[Value, ...]] = {}
         self.read_by_memo: dict[int, list[Instance]] = {}

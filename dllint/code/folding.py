@@ -14,6 +14,7 @@ from dllint.code.values import (
     ClassRef,
     Collection,
     Const,
+    Derived,
     Frame,
     Function,
     Instance,
@@ -24,6 +25,7 @@ from dllint.code.values import (
     Value,
     Values,
     bounds,
+    derived,
     merge,
     truth,
 )
@@ -70,8 +72,15 @@ def _binary(left: Value, op: ast.operator, right: Value, node: ast.AST, frame: F
     if isinstance(op, ast.Add) and isinstance(left, Collection) and isinstance(right, Collection):
         if left.each is None and right.each is None and left.kind == right.kind != "dict" and left.frame is right.frame:
             return Collection(left.kind, node, frame, (*left.items, *right.items))
+    if isinstance(op, ast.Mod) and bounds(left) is not None:
+        return Number(0, None, node)
     span = _span(left, op, right)
-    return Number(*span, node) if span is not None else UNKNOWN
+    if span is not None:
+        return Number(*span, node)
+    for side in (left, right):
+        if isinstance(side, (Product, Derived)):
+            return derived(side, "op", node, frame)
+    return UNKNOWN
 
 
 def _span(left: Value, op: ast.operator, right: Value) -> tuple[float | None, float | None] | None:
@@ -83,9 +92,7 @@ def _span(left: Value, op: ast.operator, right: Value) -> tuple[float | None, fl
     if isinstance(op, (ast.Add, ast.Mult)):
         fold = operator.add if isinstance(op, ast.Add) else operator.mul
         return (fold(low, from_), None if high is None or to is None else fold(high, to))
-    if isinstance(op, ast.FloorDiv):
-        return (0, high)
-    return None
+    return (0, high) if isinstance(op, ast.FloorDiv) else None
 
 
 def _fold(left: Any, op: ast.operator, right: Any, node: ast.AST, frame: Frame) -> Value:
@@ -243,7 +250,18 @@ def survivors(ev: Evaluator, name: str, groups: list[tuple[Binding, Values]], fr
             and other.block is not binding.block
             and _mentions(other.block.owner.test, name)
         ]
-        yield tuple(v for v in values if not tests or not _ruled_out(ev, name, v, tests, frame))
+        yield tuple(_capped(v, name, tests) for v in values if not tests or not _ruled_out(ev, name, v, tests, frame))
+
+
+def _capped(value: Value, name: str, tests: list[tuple[ast.expr, bool]]) -> Value:
+    """A number after `if n > 8: n = 8`: bounded, by whatever it is compared with."""
+    if not isinstance(value, Number) or value.high is not None:
+        return value
+    for test, _ in tests:
+        ordered = isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE))
+        if ordered and _mentions(test, name):
+            return Number(value.low, None, value.node)
+    return value
 
 
 def _ruled_out(ev: Evaluator, key: str, value: Value, tests: list[tuple[ast.expr, bool]], frame: Frame) -> bool:

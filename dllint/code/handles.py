@@ -60,7 +60,7 @@ def _keeps(program: Program, api: HandleApi, step: Derived, first: bool) -> bool
         return step.via[1:-2] in api.derives
     if step.via == "[]" and api.item_derives:
         return _is_key(program, step, first)
-    return False
+    return api.attribute_derives and step.via.startswith(".")
 
 
 def _is_key(program: Program, step: Derived, first: bool) -> bool:

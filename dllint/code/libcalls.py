@@ -16,6 +16,7 @@ from dllint.code.values import (
     Const,
     Derived,
     Frame,
+    Function,
     Instance,
     Number,
     Partial,
@@ -122,11 +123,11 @@ def _number(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
 
 
 def _as_number(value: Value, call: ast.Call, frame: Frame) -> Value:
-    kind = int if last_name(call.func) == "int" else float
+    kind = {"int": int, "round": round}.get(last_name(call.func), float)
     if isinstance(value, Const) and isinstance(value.value, (int, float, str, bool)):
         try:
             return Const(kind(value.value), call, frame.scope)
-        except (ValueError, OverflowError):
+        except (TypeError, ValueError, OverflowError):
             return UNKNOWN
     return value if isinstance(value, (Number, Unknown)) else UNKNOWN
 
@@ -200,6 +201,22 @@ def _next(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     return ev.elements(call.args[0], ev.infer(call.args[0], frame), frame)
 
 
+def _field(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """`dataclasses.field(default_factory=Config)`: what a new object gets."""
+    for keyword in call.keywords:
+        if keyword.arg == "default":
+            return ev.infer(keyword.value, frame)
+        if keyword.arg == "default_factory":
+            return merge(_made(ev, factory, frame) for factory in ev.infer(keyword.value, frame))
+    return UNKNOWNS
+
+
+def _made(ev: Evaluator, factory: Value, frame: Frame) -> Values:
+    if isinstance(factory, ClassRef):
+        return (Instance(factory.cls),)
+    return ev.returned(factory, None, frame) if isinstance(factory, Function) else UNKNOWNS
+
+
 def _getattr(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     if len(call.args) < 2 or not isinstance(call.args[1], ast.Constant):
         return UNKNOWNS
@@ -230,6 +247,7 @@ _HANDLERS: dict[str, Handler] = {
     "builtins.filter": _map,
     "builtins.next": _next,
     "builtins.getattr": _getattr,
+    "dataclasses.field": _field,
 }
 
 
@@ -258,12 +276,30 @@ def _declared(ev: Evaluator, module: object, name: str) -> list[Values]:
             continue
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         if "default" in given:
-            found.append(ev.infer(given["default"], Frame(scope)))
+            found.append(_converted(ev, given, Frame(scope)))
         elif _action(given) in ("store_true", "store_false"):
             found.append((Const(_action(given) == "store_false", call, scope),))
         else:
             found.append((Const(None, call, scope), Unknown(name)))
     return found
+
+
+def _converted(ev: Evaluator, given: dict[str | None, ast.expr], frame: Frame) -> Values:
+    """The default of an option: a text goes through `type=`, as a text on the command line does."""
+    found = ev.infer(given["default"], frame)
+    if "type" not in given or not any(isinstance(v, Const) and isinstance(v.value, str) for v in found):
+        return found
+    kind = {"int": int, "float": float, "str": str}.get(getattr(given["type"], "id", ""))
+    return merge((_read_as(kind, value),) for value in found)
+
+
+def _read_as(kind: Callable[[str], object] | None, value: Value) -> Value:
+    if not isinstance(value, Const) or not isinstance(value.value, str):
+        return value
+    try:
+        return UNKNOWN if kind is None else Const(kind(value.value), value.node, value.scope)
+    except ValueError:
+        return UNKNOWN
 
 
 def _action(given: dict[str | None, ast.expr]) -> str:

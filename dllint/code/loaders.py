@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis, classes
 from dllint.code.apis import LoaderApi
-from dllint.code.arguments import Argument, Arguments, collect, name_positional
+from dllint.code.arguments import Argument, Arguments, alternatives, collect, name_positional
 from dllint.code.libcalls import merged_call
 from dllint.code.modules import Module
 from dllint.code.scopes import FunctionScope, Scope, last_name
@@ -235,7 +235,9 @@ def find(program: Program) -> list[Loader]:
     """All loaders of a program, each once for each way that its construction is reached."""
     found: list[Loader] = []
     for module in program.parsed_seeds:
-        for call, scope in _candidates(program, module):
+        candidates = _candidates(program, module)
+        program.facts.building_scopes.update(scope for _, scope in candidates)
+        for call, scope in candidates:
             for frame in contexts(program, scope):
                 found += _built(program, call, frame)
         found += _configured(program, module)
@@ -344,10 +346,10 @@ def _built(program: Program, call: ast.Call, frame: Frame) -> Iterator[Loader]:
         while isinstance(target, Partial):
             merged = merged_call(target, merged)
             target = target.target
-        found = collect(ev, merged, frame)
-        if isinstance(target, External) and target.name.endswith(".__init__") and not _is_super(call.func):
-            found.positional = found.positional[1:]
-        yield Loader(program, call, frame, api, found)
+        for found in alternatives(ev, merged, frame):
+            if isinstance(target, External) and target.name.endswith(".__init__") and not _is_super(call.func):
+                found.positional = found.positional[1:]
+            yield Loader(program, call, frame, api, found)
         return
 
 

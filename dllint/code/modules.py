@@ -10,7 +10,7 @@ import ast
 import os
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from dllint.code.scopes import ClassScope, ModuleScope, Scope, last_name
@@ -238,8 +238,10 @@ class ModuleTable:
         self._package_roots: dict[str, list[str]] = {}
 
     @classmethod
-    def build(cls, root: str, files: list[tuple[str, str, bytes, bool]]) -> ModuleTable:
-        """A table of (absolute path, shown path, bytes, is target)."""
+    def build(
+        cls, root: str, files: list[tuple[str, str, bytes, bool]], module_type: Callable[[str], type[Module]]
+    ) -> ModuleTable:
+        """A table of (absolute path, shown path, bytes, is target); `module_type` says how a path is read."""
         table = cls(root)
         for absolute, _, _, _ in files:
             if os.path.basename(absolute) == "__init__.py":
@@ -250,7 +252,7 @@ class ModuleTable:
                 table._package_roots.setdefault(os.path.basename(folder), []).append(above)
         for absolute, shown, data, is_target in files:
             name, is_package = table._dotted_name(absolute)
-            table.by_file[absolute] = Module(shown, absolute, name, is_package, data, is_target)
+            table.by_file[absolute] = module_type(absolute)(shown, absolute, name, is_package, data, is_target)
         return table
 
     def _dotted_name(self, absolute: str) -> tuple[str, bool]:

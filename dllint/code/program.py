@@ -16,6 +16,7 @@ from dllint.code.facts import Facts, WorkerEntry
 from dllint.code.loaders import Loader
 from dllint.code.modules import Module, ModuleTable, defined_names
 from dllint.code.pickling import Carried
+from dllint.code.pins import Pins
 from dllint.code.scopes import Binding, ClassScope, FunctionScope, Scope
 from dllint.code.scripts import Script
 from dllint.code.values import UNKNOWNS, ClassRef, External, Frame, Function, ModuleRef, Super, Values
@@ -24,6 +25,8 @@ from dllint.settings import Settings
 from dllint.syntax.python import Source
 
 _LONGEST_SCRIPT = 50_000
+_SMALL = 2_000_000
+"""Bytes of Python in a project that can be searched for every function."""
 _MOST_CALL_SITES = 24
 """Calls of one function that are looked at."""
 
@@ -56,7 +59,7 @@ class Program:
         self.settings = settings
         self.unreadable: list[Unreadable] = []
         self.explicit: set[str] = {f.path for f in project.files if f.explicit}
-        self.modules = ModuleTable.build(project.root, list(self._read(project)))
+        self.modules = ModuleTable.build(project.root, list(self._read(project)), _module_type)
         self.evaluator = Evaluator(self)
         self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.mro_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
@@ -65,15 +68,19 @@ class Program:
 
     def _read(self, project: Project) -> Iterator[tuple[str, str, bytes, bool]]:
         for file in project.files:
-            if file.kind is not Kind.PYTHON:
-                continue
             try:
                 data = file.read()
             except OSError as error:
                 if file.target:
                     self.unreadable.append(Unreadable(file.path, 1, 1, error.strerror or "cannot be read"))
                 continue
-            yield file.absolute, file.path, data, file.target
+            if file.kind is Kind.PYTHON or _is_config(data):
+                yield file.absolute, file.path, data, file.target
+
+    @cached_property
+    def pins(self) -> Pins:
+        """The versions that the project pins."""
+        return Pins.read(self.modules.root)
 
     # Modules
 
@@ -124,7 +131,8 @@ class Program:
         for module in self.modules.by_file.values():
             if id(module) in known or self.modules.in_package(module) or b"__main__" in module.data:
                 continue
-            if len(module.data) < _LONGEST_SCRIPT and any(name in module.data for name in names):
+            starts = b"multiprocessing" in module.data and b"torch" in module.data
+            if len(module.data) < _LONGEST_SCRIPT and (starts or any(name in module.data for name in names)):
                 found.append(module)
         return found
 
@@ -252,9 +260,19 @@ class Program:
         own = scope.module
         needle = name.encode()
         yield own
-        for module in self.seeds:
+        for module in self._call_modules(scope):
             if module is not own and needle in module.data and (own.is_test or not module.is_test):
                 yield module
+
+    def _call_modules(self, scope: FunctionScope) -> Iterable[Module]:
+        """Where calls of a function may stand: everywhere if it builds a loader or a dataset, else where they matter."""
+        if self._is_small or scope in self.facts.building_scopes or scope.name == "__init__":
+            return self.modules.by_file.values()
+        return self.seeds
+
+    @cached_property
+    def _is_small(self) -> bool:
+        return sum(len(module.data) for module in self.modules.by_file.values()) < _SMALL
 
     def _enters(self, call: ast.Call, frame: Frame, scope: FunctionScope, makes: ClassScope | None) -> bool:
         for value in self.evaluator.infer(call.func, frame):
@@ -314,6 +332,20 @@ class Program:
     def facts(self) -> Facts:
         """The loaders, datasets and worker code."""
         return Facts(self)
+
+
+def _is_config(data: bytes) -> bool:
+    """Whether a YAML file can hold the call of a loader, as Hydra writes one."""
+    return b"_target_" in data and b"DataLoader" in data
+
+
+def _module_type(path: str) -> type[Module]:
+    """How a file is read: YAML is only imported for a file that needs it."""
+    if not path.endswith((".yaml", ".yml")):
+        return Module
+    from dllint.code.hydra import ConfigModule
+
+    return ConfigModule
 
 
 def _closure(roots: set[str], derived: dict[str, list[str]]) -> set[str]:

@@ -121,6 +121,8 @@ class Scope:
         self.calls: list[ast.Call] = []
         self.attributes: list[ast.Attribute] = []
         self.writes: list[AttributeWrite] = []
+        self.filled: dict[str, list[Binding]] = {}
+        """What `name.append(value)` and `name[key] = value` put into a container by name."""
         self.returns: list[ast.Return] = []
         self.yields: list[ast.Yield | ast.YieldFrom] = []
         self.loops: list[ast.For | ast.AsyncFor | ast.comprehension] = []
@@ -431,6 +433,9 @@ class _Indexer:
             if isinstance(function.value, ast.Attribute):
                 binding = Binding(function.value.attr, kind, node, block, value)
                 self.scope.writes.append(AttributeWrite(function.value.attr, function.value, binding, True))
+            elif isinstance(function.value, ast.Name):
+                binding = Binding(function.value.id, kind, node, block, value)
+                self.scope.filled.setdefault(function.value.id, []).append(binding)
         elif function.attr == "__setattr__" and len(node.args) == 3:
             self._set_attribute(node, node.args, block)
 
@@ -460,6 +465,9 @@ class _Indexer:
             elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Attribute):
                 binding = Binding(target.value.attr, kind, node, block, value, index)
                 self.scope.writes.append(AttributeWrite(target.value.attr, target.value, binding, True))
+            elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                binding = Binding(target.value.id, kind, node, block, value, index)
+                self.scope.filled.setdefault(target.value.id, []).append(binding)
 
     def _assign(self, node: ast.Assign, block: Block) -> None:
         for target in node.targets:

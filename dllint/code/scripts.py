@@ -82,6 +82,10 @@ def starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
         for loader in _working(program, loop.iter, frame):
             node = loop if isinstance(loop, ast.stmt) else loop.iter
             yield Start(node, scope, loader, "iterated")
+    for yielded in scope.yields:
+        if isinstance(yielded, ast.YieldFrom):
+            for loader in _working(program, yielded.value, frame):
+                yield Start(yielded, scope, loader, "iterated")
     for call in scope.calls:
         for value in ev.values(call.func, frame):
             if isinstance(value, External) and value.name in _STARTERS:

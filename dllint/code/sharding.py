@@ -149,7 +149,7 @@ def _all_data(program: Program, node: ast.expr, value: Product, depth: int) -> b
 
 def _comprehends_data(program: Program, value: Collection, depth: int) -> bool:
     node = value.node
-    source = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    source = node.args[-1 if last_name(node) in ("map", "filter") else 0] if isinstance(node, ast.Call) and node.args else None
     generators = getattr(node, "generators", None)
     if generators:
         source = generators[0].iter
@@ -160,6 +160,7 @@ def _comprehends_data(program: Program, value: Collection, depth: int) -> bool:
 
 _TRANSPARENT = frozenset(
     {
+        "itertools.islice",
         "builtins.enumerate",
         "builtins.iter",
         "builtins.zip",

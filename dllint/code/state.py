@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dllint.code import classes
-from dllint.code.scopes import AttributeWrite, Block, ClassScope, FunctionScope, block_of, parent
+from dllint.code.scopes import AttributeWrite, Binding, Block, ClassScope, FunctionScope, block_of, parent, scope_of
 from dllint.code.values import Collection, Frame, Function, Instance, Product, Value, Values
 from dllint.code.workers import Step, WorkerCode
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _KEPT_KEYWORDS = ("transform", "lambd", "dataset", "pipeline", "augment", "preprocess", "tokenizer")
 """Parts of the names of arguments that a library's object keeps: `target_transform`. `is_valid_file` is only called."""
+_CONTAINERS = frozenset({"collections.defaultdict", "collections.deque", "itertools.chain"})
 _MOST_ITEMS = 400
 _DEEPEST = 5
 
@@ -223,7 +224,8 @@ def _parts(program: Program, value: Value) -> Iterator[Values]:
         if value.each is not None:
             yield value.each
         yield from (ev.values(item, value.frame) for item in value.items[:60])
-    elif isinstance(value, Product) and value.name.rpartition(".")[2][:1].isupper():
+        yield from (ev.bound(binding, value.frame) for binding in filled_later(value)[:20])
+    elif isinstance(value, Product) and (value.name.rpartition(".")[2][:1].isupper() or value.name in _CONTAINERS):
         kept_keywords = (
             k.value for k in value.node.keywords if k.arg and any(word in k.arg for word in _KEPT_KEYWORDS)
         )
@@ -232,17 +234,34 @@ def _parts(program: Program, value: Value) -> Iterator[Values]:
                 yield ev.values(argument, value.frame)
 
 
+def filled_later(value: Collection) -> list[Binding]:
+    """What is appended to a container through the name that it was first given."""
+    statement = parent(value.node)
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or value.kind == "generator":
+        return []
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    scope = scope_of(statement)
+    return [binding for name in names for binding in scope.index().filled.get(name, ())]
+
+
+_WHOLE_STATE = frozenset({"__dict__", "vars", "__getstate__"})
+
+
 def drops(program: Program, cls: ClassScope, attribute: str) -> bool:
     """Whether `__getstate__` or `__reduce__` keeps an attribute out of what is pickled, as far as its text tells."""
     ev = program.evaluator
     method = classes.method(ev, cls, "__getstate__") or classes.method(ev, cls, "__reduce__")
     if method is None:
         return False
+    copies = any(getattr(node, "attr", getattr(node, "id", "")) in _WHOLE_STATE for node in ast.walk(method.node))
     texts = {
         node.value for node in ast.walk(method.node) if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     names = {node.attr for node in ast.walk(method.node) if isinstance(node, ast.Attribute)}
-    return attribute in texts or attribute in names or not texts
+    spoken_of = attribute in texts or attribute in names
+    # A copy of the whole state names what it drops; a state that is spelled out names what it keeps.
+    return (spoken_of or not texts) if copies else not spoken_of
 
 
 def is_conditional_on_process(node: ast.AST) -> bool:

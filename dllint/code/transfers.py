@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dllint.code import apis, devices
 from dllint.code.devices import Device, Transfer
 from dllint.code.facts import WorkerEntry
+from dllint.code.loaders import Loader
 from dllint.code.program import Program
 from dllint.code.scopes import last_name
 from dllint.code.values import Collection, Derived, Frame, Product, Value, Values
@@ -36,6 +37,8 @@ def in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
         for call, found in _in_function(entry.program, step.frame):
             location = step.scope.module.location(call)
             yield WorkerTransfer(found.device, found.text, location, entry.way(step), step.scope.qualname)
+    for loader in entry.loaders:
+        yield from _formatted_in_place(entry, loader)
     for product in _library_objects(entry):
         yield from _by_library(entry, product)
 
@@ -62,11 +65,15 @@ def _library_objects(entry: WorkerEntry) -> Iterator[Value]:
             yield item.value
     for loader in entry.loaders:
         for value in loader.dataset_values():
-            yield from _nested(entry.program, value, set())
+            yield from nested(entry.program, value)
+
+
+def nested(program: Program, value: Value) -> Iterator[Value]:
+    """A value, and what the library calls and containers that made it were given."""
+    return _nested(program, value, set())
 
 
 def _nested(program: Program, value: Value, seen: set[tuple[object, ...]]) -> Iterator[Value]:
-    """A value, and what the library calls that made it were given."""
     if value.key in seen or len(seen) > 200:
         return
     seen.add(value.key)
@@ -74,6 +81,8 @@ def _nested(program: Program, value: Value, seen: set[tuple[object, ...]]) -> It
     parts: list[Values] = []
     if isinstance(value, Product):
         parts = [program.evaluator.values(a, value.frame) for a in _given(value.node)]
+    elif isinstance(value, Derived):
+        parts = [(value.base,)]
     elif isinstance(value, Collection) and value.kind != "dict":
         parts = [program.evaluator.values(i, value.frame) for i in value.items[:40]]
     for values in parts:
@@ -83,6 +92,18 @@ def _nested(program: Program, value: Value, seen: set[tuple[object, ...]]) -> It
 
 def _given(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(k.value for k in call.keywords)]
+
+
+def _formatted_in_place(entry: WorkerEntry, loader: Loader) -> Iterator[WorkerTransfer]:
+    """`rows.set_format(device="cuda")` before `DataLoader(rows)`."""
+    argument = loader.arguments.get("dataset")
+    if argument is None or not isinstance(argument.node, ast.Name):
+        return
+    for call in argument.frame.scope.index().calls:
+        function = call.func
+        named = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
+        if named and function.attr == "set_format" and function.value.id == argument.node.id:  # type: ignore[union-attr]
+            yield from _moving(entry, call, argument.frame, "set_format")
 
 
 def _by_library(entry: WorkerEntry, value: Value) -> Iterator[WorkerTransfer]:

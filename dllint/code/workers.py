@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.code import classes, folding
+from dllint.code import apis, classes, folding
 from dllint.code.scopes import ClassScope, FunctionScope, Scope, last_name, parent
 from dllint.code.values import (
     ClassRef,
@@ -302,9 +302,17 @@ def _callables(program: Program, value: Value) -> Iterator[Value]:
     elif isinstance(value, Product):
         yield from _given(program, value.node, value.frame)
     elif isinstance(value, Derived):
-        if isinstance(value.node, ast.Call):
+        if isinstance(value.node, ast.Call) and _keeps_functions(value):
             yield from _given(program, value.node, value.frame)
         yield from callables(program, value.base)
+
+
+def _keeps_functions(value: Derived) -> bool:
+    """Whether a method's result calls what it was given later on: a data pipe does, a Hugging Face `map` is over by then."""
+    origin = value.origin
+    if isinstance(origin, Product) and origin.name.startswith("datasets."):
+        return value.via in (".with_transform()", ".set_transform()")
+    return True
 
 
 def _given(program: Program, call: ast.Call, frame: Frame) -> Iterator[Value]:
@@ -342,7 +350,9 @@ def _is_worker_info(program: Program, node: ast.expr, frame: Frame) -> bool:
 def entries_of_class(program: Program, cls: ClassScope, label: str) -> list[Step]:
     """The methods of a dataset class that workers call."""
     found = []
-    for name in WORKER_METHODS:
+    bases = classes.external_bases(program.evaluator, cls)
+    hooks = [hook for base in bases for hook in apis.HOOKS.get(base, ())]
+    for name in (*WORKER_METHODS, *hooks):
         method = classes.method(program.evaluator, cls, name)
         if method is not None:
             found.append(Step(method, Frame(method, Instance(cls)), label))
