@@ -44,11 +44,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import devices, transfers
+from dllint.code import containers, datasets, devices
 from dllint.code.facts import WorkerEntry
 from dllint.code.loaders import Loader
 from dllint.code.program import Program
-from dllint.code.values import Collection, Product
+from dllint.code.state import Item
+from dllint.code.values import Collection, Derived, Instance, Product
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
@@ -71,7 +72,7 @@ def cuda_state_in_dataset(entry: WorkerEntry) -> Iterator[Finding]:
     for loader in entry.loaders:
         yield from _tensors(loader)
     for item in entry.dataset.items if entry.dataset is not None else ():
-        if not devices.is_on_cuda(entry.program, item.value):
+        if not _is_on_cuda(entry.program, item):
             continue
         read = next(entry.code.reads(item.owner, item.attribute), None)
         if read is None:
@@ -87,11 +88,21 @@ def cuda_state_in_dataset(entry: WorkerEntry) -> Iterator[Finding]:
         )
 
 
+def _is_on_cuda(program: Program, item: Item) -> bool:
+    if devices.is_on_cuda(program, item.value):
+        return True
+    binding = item.write.binding
+    is_module = isinstance(item.value, Instance) or (isinstance(item.value, Product) and "nn." in item.value.name)
+    return is_module and any(
+        devices.is_moved_in_place(program, node, item.frame) for node in (binding.value, item.write.target)
+    )
+
+
 def _tensors(loader: Loader) -> Iterator[Finding]:
     """CUDA tensors in a TensorDataset, or in a list, that the loader reads."""
     for value in loader.dataset_values():
-        for container in transfers.nested(loader.program, value):
-            if not isinstance(container, (Product, Collection)) or not _holds_cuda(loader.program, container):
+        for container in datasets.parts(loader.program, value):
+            if not isinstance(container, (Product, Collection, Derived)) or not _holds_cuda(loader.program, container):
                 continue
             yield RULE.finding(
                 container.frame.scope.module.location(container.node),
@@ -103,13 +114,17 @@ def _tensors(loader: Loader) -> Iterator[Finding]:
             )
 
 
-def _holds_cuda(program: Program, value: Product | Collection) -> bool:
+def _holds_cuda(program: Program, value: Product | Collection | Derived) -> bool:
     """Whether a TensorDataset or a list holds tensors that are certainly on the GPU."""
     ev = program.evaluator
     if isinstance(value, Product) and value.name == "torch.utils.data.TensorDataset":
         given = [v for argument in value.node.args for v in ev.values(argument, value.frame)]
     elif isinstance(value, Collection) and value.kind in ("list", "tuple"):
         given = list(value.each or ()) + [v for item in value.items[:20] for v in ev.values(item, value.frame)]
+        given += [v for binding in containers.filled_later(value) for v in ev.bound(binding, value.frame)]
+    elif isinstance(value, Derived) and isinstance(value.origin, Product):
+        # A library's data set that is moved whole: `TUDataset(...).to("cuda")`.
+        return value.via in (".to()", ".cuda()") and devices.is_on_cuda(program, value)
     else:
         return False
     return any(devices.is_on_cuda(program, v) for v in given)

@@ -72,7 +72,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.code import handles, state
-from dllint.code.datasets import Dataset
+from dllint.code.facts import WorkerEntry
 from dllint.code.handles import Handle
 from dllint.code.state import Item
 from dllint.finding import Failure, Finding, Related, Severity
@@ -88,27 +88,26 @@ RULE = Rule(
 
 
 @RULE.check
-def handle_in_init(dataset: Dataset) -> Iterator[Finding]:
-    """Yield the handles that a dataset carries over into its workers."""
-    if dataset.runs_in_main or not dataset.start_methods:
+def handle_in_init(entry: WorkerEntry) -> Iterator[Finding]:
+    """Yield the handles that a dataset, or a collate object, carries over into its workers."""
+    if not entry.start_methods:
         return
-    for item in dataset.items:
-        handle = handles.handle_of(dataset.program, item.value)
+    for item in entry.items:
+        handle = handles.handle_of(entry.program, item.value) or handles.by_use(entry.program, entry.code, item)
         if handle is None:
             continue
-        severity = _severity(dataset, item, handle)
-        read = state.read_in_worker(dataset.worker, item)
+        severity = _severity(entry, item, handle)
+        read = state.read_in_worker(entry.code, item)
         if severity is None or read is None:
             continue
         step, node = read
         yield RULE.finding(
             handle.location,
-            f"{handle.call}() in {dataset.name}'s construction is carried into the workers: {handle.api.harm}",
+            f"{handle.call}() is opened before the workers start, and {entry.name} carries it into them: {handle.api.harm}",
             help="keep the path, and open on first use in each process: if self.pid != os.getpid(): ...",
             related=[
                 Related(f"kept as {item.path}", item.frame.scope.module.location(item.write.node)),
-                *dataset.loader_related(),
-                *step.way(),
+                *entry.way(step),
                 Related("read in a worker here", step.scope.module.location(node)),
             ],
             severity=severity,
@@ -117,12 +116,12 @@ def handle_in_init(dataset: Dataset) -> Iterator[Finding]:
         )
 
 
-def _severity(dataset: Dataset, item: Item, handle: Handle) -> Severity | None:
+def _severity(entry: WorkerEntry, item: Item, handle: Handle) -> Severity | None:
     """By what the start methods do to this kind of handle; None if it is harmless."""
-    dropped = state.drops(dataset.program, item.owner, item.attribute)
-    pickled = dataset.may_pickle and not dropped and not handle.api.picklable
-    if not handle.api.mild and dataset.may_fork:
+    dropped = state.drops(entry.program, item.owner, item.attribute)
+    pickled = entry.may_pickle and not dropped and not handle.api.picklable
+    if not handle.api.mild and entry.may_fork:
         return Severity.ERROR
     if not pickled:
         return None
-    return Severity.WARNING if handle.api.mild and dataset.may_fork else Severity.ERROR
+    return Severity.WARNING if handle.api.mild and entry.may_fork else Severity.ERROR

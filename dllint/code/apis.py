@@ -189,6 +189,11 @@ _HF = LoaderApi(
         )
     ),
 )
+_TRAINER = LoaderApi(
+    positional=("model", "args", "collate_fn", "dataset"),
+    renamed=(("data_collator", "collate_fn"), ("train_dataset", "dataset")),
+    service="args",
+)
 _PYG = LoaderApi(positional=("dataset",))
 _PYG_BATCH = LoaderApi(positional=("dataset", "batch_size", "shuffle"))
 
@@ -221,6 +226,8 @@ LOADERS: dict[str, LoaderApi] = {
     "trl.SFTConfig": _HF,
     "trl.DPOConfig": _HF,
     "trl.GRPOConfig": _HF,
+    "transformers.Trainer": _TRAINER,
+    "transformers.Seq2SeqTrainer": _TRAINER,
     "torchdata.dataloader2.DataLoader2": LoaderApi(
         positional=("dataset", "datapipe_adapter_fn", "reading_service"), service="reading_service"
     ),
@@ -429,25 +436,11 @@ HANDLES: dict[str, HandleApi] = {
 }
 """What may not be carried into workers. Always fine, and so not here: np.memmap, mmap, BytesIO, os.pread."""
 
-HANDLE_DATA_METHODS = frozenset(
-    {
-        "read",
-        "readline",
-        "readlines",
-        "keys",
-        "values",
-        "items",
-        "namelist",
-        "getnames",
-        "getmembers",
-        "infolist",
-        "stat",
-        "fetchone",
-        "fetchall",
-        "tolist",
-        "get_shape",
-    }
-)
+HANDLE_WRAPPERS = frozenset({
+    "csv.reader", "csv.DictReader", "io.TextIOWrapper", "io.BufferedReader", "zarr.group", "zarr.open", "zarr.open_group",
+    "zarr.Group", "pandas.HDFStore",
+})
+"""Library objects that keep using the handle they are made over."""
 
 # Reading the contents of one sample
 

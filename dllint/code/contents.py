@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis, folding
 from dllint.code.scopes import dotted, parent
-from dllint.code.state import Item, filled_later
+from dllint.code.containers import filled_later
+from dllint.code.state import Item
 from dllint.code.values import Collection, Const, Derived, Frame, Instance, Number, Product, Unknown, Value, Values
 
 if TYPE_CHECKING:

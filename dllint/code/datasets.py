@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, classes, start_method, state
+from dllint.code import apis, classes, loaders, start_method, state
 from dllint.code.loaders import Loader
 from dllint.code.modules import Module
 from dllint.code.scopes import ClassScope
 from dllint.code.state import Item
-from dllint.code.values import Collection, Derived, Instance, Product, Value
+from dllint.code.values import ClassRef, Collection, Derived, Frame, Instance, Product, Value
 from dllint.code.workers import WORKER_METHODS, WorkerCode, entries_of_class, entries_of_values
 from dllint.finding import Location, Related
 
@@ -111,6 +111,19 @@ class Dataset:
         return [best[0].related()] if best else []
 
 
+def parts(program: Program, value: Value, depth: int = 0) -> Iterator[Value]:
+    """A dataset, and the datasets that a library's wrapper around it reads: `Subset`, `random_split`."""
+    yield value
+    if depth > 5:
+        return
+    if isinstance(value, Product) and value.name in apis.WRAPPERS:
+        for argument in value.node.args[:1]:
+            for inner in program.evaluator.values(argument, value.frame):
+                yield from parts(program, inner, depth + 1)
+    elif isinstance(value, Derived) and value.via in ("[]", "each"):
+        yield from parts(program, value.base, depth + 1)
+
+
 def read_by(program: Program, loader: Loader) -> list[Instance]:
     """The objects of project classes that a loader reads: its dataset, and the datasets within that."""
     memo = program.facts.read_by_memo
@@ -172,7 +185,24 @@ def find(program: Program) -> list[Dataset]:
             readers = by_class.setdefault(value.cls, [])
             if loader not in readers:
                 readers.append(loader)
-    return [Dataset(program, cls, loaders) for cls, loaders in by_class.items()]
+    elsewhere = _read_by_others(program) if any(not readers for readers in by_class.values()) else set()
+    return [Dataset(program, cls, readers) for cls, readers in by_class.items() if readers or cls not in elsewhere]
+
+
+def _read_by_others(program: Program) -> set[ClassScope]:
+    """The classes whose objects go into a loader of the project's own making, which is none of torch's."""
+    found: set[ClassScope] = set()
+    ev = program.evaluator
+    for module in program.parsed_seeds:
+        for name in [n for n in module.scope.bindings if n.endswith("Loader")]:
+            for call, scope in module.calls_of(name):
+                frame = Frame(scope)
+                for maker in ev.values(call.func, frame):
+                    if not isinstance(maker, ClassRef) or loaders.is_loader(program, Instance(maker.cls)):
+                        continue
+                    given = [v for argument in call.args[:1] for v in ev.values(argument, frame)]
+                    found |= {v.cls for v in given if isinstance(v, Instance)}
+    return found
 
 
 def _looks_like_dataset(program: Program, cls: ClassScope) -> bool:

@@ -8,8 +8,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, folding
-from dllint.code.scopes import last_name
-from dllint.code.values import Const, Derived, External, Frame, Instance, Product, Unknown, Value, Values, by_default
+from dllint.code.scopes import dotted, last_name, parent, scope_of
+from dllint.code.values import Collection, Const, Derived, External, Frame, Instance, Product, Unknown, Value, Values, by_default
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -61,7 +61,11 @@ def named(program: Program, node: ast.expr, frame: Frame) -> Device:
 
 def of_values(program: Program, values: Values) -> Device:
     """The device that these values name together."""
-    found = {_of_value(program, value) for value in by_default(values)}
+    values = by_default(values)
+    if any(isinstance(value, Const) and value.value is None for value in values):
+        # An optional device, left out by default: what a caller may pass instead is not evidence.
+        values = tuple(value for value in values if not isinstance(value, Unknown))
+    found = {_of_value(program, value) for value in values}
     found.discard(None)
     if not found or found == {Device.NONE}:
         return Device.NONE
@@ -105,8 +109,10 @@ def transfer(program: Program, call: ast.Call, frame: Frame) -> Transfer | None:
     for value in program.evaluator.values(function, frame):
         if not isinstance(value, External):
             continue
-        if value.name in apis.CUDA_RAISES:
+        if value.name in apis.CUDA_RAISES or (value.name.startswith("torch.cuda.") and value.name.endswith("Tensor")):
             return Transfer(Device.CUDA, f"{value.name}()")
+        if device is None and value.name in apis.FACTORIES:
+            return _under_device(program, call, frame, value.name)
         if value.name == "torch.load" and _keyword(call, "map_location") is not None:
             return _to(program, _keyword(call, "map_location"), frame, "torch.load(map_location=...)")
         if device is not None and (value.name in apis.FACTORIES or value.name.startswith("torch.nn.")):
@@ -118,11 +124,16 @@ def _follows_input(call: ast.Call) -> bool:
     """Whether the call is only made for an input that is on the GPU already: `if x.is_cuda`, `x.device.type == "cuda"`."""
     for test, outcome in folding.conditions(call):
         parts = list(ast.walk(test))
-        if outcome and any(isinstance(part, ast.Attribute) and part.attr == "is_cuda" for part in parts):
+        if outcome and any(_is_input_flag(part) for part in parts):
             return True
         if _asks_for_cuda(test) is outcome:
             return True
     return False
+
+
+def _is_input_flag(node: ast.AST) -> bool:
+    """`x.is_cuda` of a tensor; `self.is_cuda` is a flag that the program sets."""
+    return isinstance(node, ast.Attribute) and node.attr == "is_cuda" and last_name(node.value) not in _CONFIGS
 
 
 def _asks_for_cuda(test: ast.expr) -> bool | None:
@@ -136,6 +147,18 @@ def _asks_for_cuda(test: ast.expr) -> bool | None:
     if last_name(holder) != "device" or (isinstance(holder, ast.Attribute) and last_name(holder.value) in _CONFIGS):
         return None
     return isinstance(test.ops[0], ast.Eq)
+
+
+def _under_device(program: Program, call: ast.Call, frame: Frame, name: str) -> Transfer | None:
+    """A factory under `with torch.device("cuda"):` makes its tensor there."""
+    at = parent(call)
+    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
+        for item in at.items if isinstance(at, ast.With) else ():
+            found = program.evaluator.values(item.context_expr, frame)
+            if all(isinstance(v, Product) and v.name == "torch.device" for v in found):
+                return _to(program, item.context_expr, frame, f"{name}() under {ast.unparse(item.context_expr)}")
+        at = parent(at)
+    return None
 
 
 def _method_transfer(program: Program, call: ast.Call, function: ast.Attribute, frame: Frame) -> Transfer | None:
@@ -193,7 +216,35 @@ def is_on_cuda(program: Program, value: Value) -> bool:
             if step.via in (".cpu()", ".numpy()", ".tolist()", ".item()"):
                 return False
         return is_on_cuda(program, value.origin)
+    if isinstance(value, Product) and value.name in _JOINS:
+        return any(_holds_cuda(program, v) for a in value.node.args[:1] for v in program.evaluator.values(a, value.frame))
     if isinstance(value, Product):
         moved = transfer(program, value.node, value.frame)
         return moved is not None and moved.device is Device.CUDA and value.name not in apis.CUDA_RAISES
+    return False
+
+
+_JOINS = frozenset({"torch.stack", "torch.cat", "torch.concat", "torch.vstack", "torch.hstack", "torch.as_tensor"})
+"""Functions whose result is on the device of what they are given."""
+
+
+def _holds_cuda(program: Program, value: Value) -> bool:
+    if isinstance(value, Collection):
+        parts = list(value.each or ()) + [v for i in value.items[:20] for v in program.evaluator.values(i, value.frame)]
+        return any(is_on_cuda(program, part) for part in parts)
+    return is_on_cuda(program, value)
+
+
+def is_moved_in_place(program: Program, node: ast.AST | None, frame: Frame) -> bool:
+    """Whether a statement such as `net.cuda()` moves what `node` (a name, or an attribute of the object) holds."""
+    key = dotted(node) if node is not None else ""
+    if not key:
+        return False
+    for call in scope_of(node).index().calls if node is not None else ():
+        function = call.func
+        moves = isinstance(function, ast.Attribute) and function.attr in ("cuda", "to") and dotted(function.value) == key
+        if moves and isinstance(parent(call), ast.Expr):
+            moved = transfer(program, call, frame)
+            if moved is not None and moved.device is Device.CUDA:
+                return True
     return False

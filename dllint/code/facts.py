@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.code import datasets, loaders, start_method
+from dllint.code import datasets, loaders, start_method, state
 from dllint.code.datasets import Dataset
 from dllint.code.loaders import Loader
 from dllint.code.modules import Module
 from dllint.code.scopes import FunctionScope, Scope
-from dllint.code.values import Frame, Instance, Unknown, Value
-from dllint.code.workers import Step, WorkerCode, entries_of_values
+from dllint.code.state import Item
+from dllint.code.values import Frame, Function, Instance, Unknown, Value
+from dllint.code.workers import Step, WorkerCode, entries_of_values, innermost
 from dllint.finding import Related
 
 if TYPE_CHECKING:
@@ -40,6 +41,39 @@ class WorkerEntry:
         if not self.loaders:
             return start_method.of_platform(self.program) if self.dataset is None else self.dataset.start_methods
         return frozenset().union(*(start_method.of_loader(self.program, loader) for loader in self.loaders))
+
+    @property
+    def name(self) -> str:
+        """What the entry is, for messages."""
+        return self.dataset.name if self.dataset is not None else "what the loader is given"
+
+    @property
+    def may_fork(self) -> bool:
+        """Whether its workers may be forked."""
+        return "fork" in self.start_methods
+
+    @property
+    def may_pickle(self) -> bool:
+        """Whether what it carries may be pickled for its workers."""
+        return bool(self.start_methods & start_method.PICKLING)
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """All that it carries into the workers: on the dataset, and on the objects that its loaders call there."""
+        found = list(self.dataset.items) if self.dataset is not None else []
+        for value in self._called_objects():
+            found += state.items(self.program, value)
+        return found
+
+    def _called_objects(self) -> Iterator[Instance]:
+        for loader in self.loaders:
+            for _, argument in loader.worker_callables():
+                for value in argument.values(self.program.evaluator):
+                    target = innermost(value)
+                    if isinstance(target, Instance):
+                        yield target
+                    elif isinstance(target, Function) and isinstance(target.receiver, Instance):
+                        yield target.receiver
 
     def way(self, step: Step) -> list[Related]:
         """From the loader that starts the workers, where one is seen, to the function that `step` is."""

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from dllint.code import apis, folding
 from dllint.code.apis import HandleApi
 from dllint.code.modules import Module
-from dllint.code.scopes import Scope
+from dllint.code.scopes import Scope, parent
+from dllint.code.state import Item
 from dllint.code.values import Const, Derived, Frame, Number, Product, Value
+from dllint.code.workers import WorkerCode
 from dllint.finding import Location
 
 if TYPE_CHECKING:
@@ -41,7 +43,9 @@ def handle_of(program: Program, value: Value) -> Handle | None:
     """The handle that a value is, or keeps using."""
     if isinstance(value, Product):
         api = _api(program, value)
-        return Handle(api, value, derived=False) if api is not None else None
+        if api is not None:
+            return Handle(api, value, derived=False)
+        return _wrapped(program, value) if value.name in apis.HANDLE_WRAPPERS else None
     if not isinstance(value, Derived) or not isinstance(value.origin, Product):
         return None
     origin = value.origin
@@ -52,6 +56,33 @@ def handle_of(program: Program, value: Value) -> Handle | None:
     if any(not _keeps(program, api, step, first=number == 0) for number, step in enumerate(steps)):
         return None
     return Handle(api, origin, derived=True)
+
+
+def _wrapped(program: Program, value: Product) -> Handle | None:
+    """The handle that a library object was made over: `csv.reader(file)`, `zarr.group(store)`."""
+    for argument in [*value.node.args[:1], *(k.value for k in value.node.keywords if k.arg in ("store", "fileobj"))]:
+        for inner in program.evaluator.values(argument, value.frame):
+            found = handle_of(program, inner)
+            if found is not None:
+                return replace(found, derived=True)
+    return None
+
+
+def by_use(program: Program, code: WorkerCode, item: Item) -> Handle | None:
+    """A handle that only its use tells: `np.load(path)` read by key is an archive, an image that is sought a file."""
+    value = item.value
+    if not isinstance(value, Product) or value.name not in ("numpy.load", "PIL.Image.open"):
+        return None
+    if any(keyword.arg == "mmap_mode" for keyword in value.node.keywords):
+        return None
+    for _, node in code.reads(item.owner, item.attribute):
+        around = parent(node)
+        if value.name == "numpy.load" and isinstance(around, ast.Subscript) and isinstance(around.slice, ast.Constant):
+            if isinstance(around.slice.value, str):
+                return Handle(apis.HANDLES["zipfile.ZipFile"], value, derived=False)
+        if value.name == "PIL.Image.open" and isinstance(around, ast.Attribute) and around.attr == "seek":
+            return Handle(apis.HANDLES["cv2.VideoCapture"], value, derived=False)
+    return None
 
 
 def _keeps(program: Program, api: HandleApi, step: Derived, first: bool) -> bool:

@@ -135,9 +135,8 @@ class Loader:
         ev = self.program.evaluator
         for value in service.values(ev):
             if isinstance(value, Product):
-                named = name_positional(collect(ev, value.node, value.frame), ("num_workers",))
-                if "num_workers" in named:
-                    return Option("num_workers", named["num_workers"].values(ev), named["num_workers"], False)
+                inner = Loader(self.program, value.node, value.frame, _service_api(value), collect(ev, value.node, value.frame))
+                return inner.workers
         return Option("num_workers", UNKNOWNS, None, None)
 
     @property
@@ -209,6 +208,11 @@ class Loader:
         for name in ("collate_fn", "worker_init_fn"):
             if name in self.arguments:
                 yield name, self.arguments[name]
+
+
+def _service_api(value: Product) -> LoaderApi:
+    """How a reading service, or the arguments of a trainer, name their workers."""
+    return apis.LOADERS.get(value.name, LoaderApi(positional=("num_workers",)))
 
 
 _DEFAULTS: dict[str, Any] = {
@@ -394,6 +398,7 @@ def is_loader(program: Program, value: Value) -> bool:
 
 
 _OBJECTS = frozenset(word for word in apis.LOADER_WORDS if word.endswith(("Loader", "DataLoader2", "Sampler")))
+"""Of the calls that carry a loader's arguments, those whose result is a loader."""
 
 _CONFIG = LoaderApi(positional=())
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dllint.code import classes
-from dllint.code.scopes import AttributeWrite, Binding, Block, ClassScope, FunctionScope, block_of, parent, scope_of
+from dllint.code.containers import filled_later
+from dllint.code.scopes import AttributeWrite, Binding, Block, ClassScope, FunctionScope, block_of, parent
 from dllint.code.values import Collection, Frame, Function, Instance, Product, Value, Values
 from dllint.code.workers import Step, WorkerCode
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 _KEPT_KEYWORDS = ("transform", "lambd", "dataset", "pipeline", "augment", "preprocess", "tokenizer")
 """Parts of the names of arguments that a library's object keeps: `target_transform`. `is_valid_file` is only called."""
-_CONTAINERS = frozenset({"collections.defaultdict", "collections.deque", "itertools.chain"})
+_CONTAINERS = frozenset({
+    "collections.defaultdict", "collections.deque", "itertools.chain", "types.SimpleNamespace", "argparse.Namespace",
+})
 _MOST_ITEMS = 400
 _DEEPEST = 5
 
@@ -83,15 +86,37 @@ def _run(program: Program, found: _Init, scope: FunctionScope, frame: Frame, val
             steps.append((_end(write.node), "write", write))
     steps += [(_end(call), "call", call) for call in scope.calls]
     steps += [(_end(target), "delete", target) for target in scope.deletes]
+    steps += [(_end(node), "read", node) for node in scope.attributes if _is_property(program, node, receiver, value)]
     for _, kind, node in sorted(steps, key=lambda step: step[0]):
         if isinstance(node, AttributeWrite):
             _write(program, found, node, frame)
         elif kind == "delete":
             if isinstance(node, ast.Attribute):
                 found.held.pop(node.attr, None)
+        elif kind == "read" and isinstance(node, ast.Attribute):
+            getter = classes.method(program.evaluator, value.cls, node.attr)
+            if getter is not None:
+                _run(program, found, getter, Frame(getter, value), value, depth + 1)
+                _cache(found, getter, node, Frame(getter, value))
         elif isinstance(node, ast.Call):
             _call(program, found, node, frame, value, depth)
     found.passed.discard(id(scope))
+
+
+def _cache(found: _Init, getter: FunctionScope, node: ast.Attribute, frame: Frame) -> None:
+    """What a `cached_property` returns is kept from the first read on."""
+    if "cached_property" not in getter.decorators:
+        return
+    for returned in getter.index().returns:
+        binding = Binding(node.attr, "assign", returned, block_of(returned), returned.value)
+        found.held.setdefault(node.attr, []).append(_Held(AttributeWrite(node.attr, node, binding, False), frame))
+
+
+def _is_property(program: Program, node: ast.Attribute, receiver: str | None, value: Instance) -> bool:
+    if not isinstance(node.value, ast.Name) or node.value.id != receiver or not isinstance(node.ctx, ast.Load):
+        return False
+    method = classes.method(program.evaluator, value.cls, node.attr)
+    return method is not None and method.is_property
 
 
 def _end(node: ast.AST) -> tuple[int, int]:
@@ -226,23 +251,12 @@ def _parts(program: Program, value: Value) -> Iterator[Values]:
         yield from (ev.values(item, value.frame) for item in value.items[:60])
         yield from (ev.bound(binding, value.frame) for binding in filled_later(value)[:20])
     elif isinstance(value, Product) and (value.name.rpartition(".")[2][:1].isupper() or value.name in _CONTAINERS):
-        kept_keywords = (
-            k.value for k in value.node.keywords if k.arg and any(word in k.arg for word in _KEPT_KEYWORDS)
-        )
+        every = value.name in _CONTAINERS
+        named = [(k.arg, k.value) for k in value.node.keywords if k.arg is not None]
+        kept_keywords = [node for name, node in named if every or any(word in name for word in _KEPT_KEYWORDS)]
         for argument in [*value.node.args, *kept_keywords]:
             if isinstance(argument, (ast.List, ast.Tuple, ast.Name, ast.Attribute, ast.Lambda, ast.Call)):
                 yield ev.values(argument, value.frame)
-
-
-def filled_later(value: Collection) -> list[Binding]:
-    """What is appended to a container through the name that it was first given."""
-    statement = parent(value.node)
-    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or value.kind == "generator":
-        return []
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    names = [target.id for target in targets if isinstance(target, ast.Name)]
-    scope = scope_of(statement)
-    return [binding for name in names for binding in scope.index().filled.get(name, ())]
 
 
 _WHOLE_STATE = frozenset({"__dict__", "vars", "__getstate__"})
@@ -288,11 +302,14 @@ def _replaced_before(code: WorkerCode, item: Item, step: Step, node: ast.Attribu
     """Whether worker code stores the attribute anew before this read: on every way, or once in each process."""
     for other in code.steps:
         receiver = other.scope.receiver_name
+        started = other.root.label == "worker_init_fn"
+        if started and _reopens(code, item, other):
+            return True
         for write in other.scope.index().writes:
             own = isinstance(write.target.value, ast.Name) and write.target.value.id == receiver
-            if write.name != item.attribute or write.element or not (own or other.label == "worker_init_fn"):
+            if write.name != item.attribute or write.element or not (own or started):
                 continue
-            if other.label == "worker_init_fn" or is_conditional_on_process(write.node):
+            if started or is_conditional_on_process(write.node):
                 return True
             if (
                 other.scope is step.scope
@@ -300,4 +317,15 @@ def _replaced_before(code: WorkerCode, item: Item, step: Step, node: ast.Attribu
                 and write.binding.block.holds(block_of(node))
             ):
                 return True
+    return False
+
+
+def _reopens(code: WorkerCode, item: Item, step: Step) -> bool:
+    """Whether a worker_init_fn calls a method of the object that stores the attribute: `info.dataset.open()`."""
+    for call in step.scope.index().calls:
+        if not isinstance(call.func, ast.Attribute):
+            continue
+        method = classes.method(code.program.evaluator, item.owner, call.func.attr)
+        if method is not None and any(write.name == item.attribute for write in method.index().writes):
+            return True
     return False

@@ -47,16 +47,17 @@ def _in_function(program: Program, frame: Frame) -> list[tuple[ast.Call, Transfe
     """The transfers of one function: the same in every worker code that runs it."""
     memo = program.facts.transfers_memo
     if frame not in memo:
-        found = [
-            (call, devices.transfer(program, call, frame)) for call in frame.scope.index().calls if _may_transfer(call)
-        ]
+        under = b"with torch.device(" in frame.scope.module.data
+        calls = [call for call in frame.scope.index().calls if under or _may_transfer(call)]
+        found = [(call, devices.transfer(program, call, frame)) for call in calls]
         memo[frame] = [(c, t) for c, t in found if t is not None and not is_main_only(program, c, frame)]
     return memo[frame]
 
 
 def _may_transfer(call: ast.Call) -> bool:
     named = any(k.arg in ("device", "map_location") for k in call.keywords)
-    return named or last_name(call.func) in _MAY_TRANSFER
+    name = last_name(call.func)
+    return named or name in _MAY_TRANSFER or name.endswith("Tensor")
 
 
 def _library_objects(entry: WorkerEntry) -> Iterator[Value]:

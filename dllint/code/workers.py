@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, folding
+from dllint.code.containers import filled_later
+from dllint.code.libcalls import merged_call
 from dllint.code.scopes import ClassScope, FunctionScope, Scope, last_name, parent
 from dllint.code.values import (
     ClassRef,
@@ -60,6 +62,14 @@ class Step:
     def key(self) -> tuple[int, int]:
         receiver = self.frame.receiver
         return (id(self.scope), id(receiver.cls) if receiver is not None else 0)
+
+    @property
+    def root(self) -> Step:
+        """The entry that leads here."""
+        step = self
+        while step.parent is not None:
+            step = step.parent
+        return step
 
     def way(self) -> list[Related]:
         """From the entry to this function, each hop where the call of it stands."""
@@ -233,7 +243,10 @@ class WorkerCode:
         if isinstance(value, Function):
             yield Step(value.scope, Frame(value.scope, value.receiver, outer=value.outer), "", step, call)
         elif isinstance(value, Partial):
-            yield from self._entered(value.target, step, call)
+            for target, frame in bound_partial(value):
+                yield Step(target.scope, frame, "", step, call)
+            if not isinstance(innermost(value), Function):
+                yield from self._entered(innermost(value), step, call)
         elif isinstance(value, ClassRef):
             method = classes.method(ev, value.cls, "__init__")
             if method is not None:
@@ -260,7 +273,7 @@ def _with_comprehended(scope: Scope) -> Iterator[Scope]:
 
 
 def _may_hold_callable(node: ast.AST) -> bool:
-    return isinstance(node, (ast.Lambda, ast.Attribute, ast.Name, ast.List, ast.Call))
+    return isinstance(node, (ast.Lambda, ast.Attribute, ast.Name, ast.List, ast.Tuple, ast.Call, ast.BinOp, ast.IfExp))
 
 
 def _is_none_test(node: ast.AST) -> bool:
@@ -296,6 +309,7 @@ def _callables(program: Program, value: Value) -> Iterator[Value]:
             yield value
     elif isinstance(value, Collection):
         parts = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:40]]
+        parts += [ev.bound(binding, value.frame) for binding in filled_later(value)[:20]]
         for part in parts:
             for inner in part:
                 yield from callables(program, inner)
@@ -347,6 +361,25 @@ def _is_worker_info(program: Program, node: ast.expr, frame: Frame) -> bool:
     return any(isinstance(v, Product) and v.name == "torch.utils.data.get_worker_info" for v in found)
 
 
+def innermost(value: Value) -> Value:
+    """What a partial, or a partial of one, calls in the end."""
+    while isinstance(value, Partial):
+        value = value.target
+    return value
+
+
+def bound_partial(value: Partial) -> list[tuple[Function, Frame]]:
+    """The function that a partial calls, in a frame with the arguments that it binds."""
+    target = innermost(value)
+    if not isinstance(target, Function):
+        return []
+    call: ast.Call | None = getattr(value.node, "dll_bound", None)
+    if call is None:
+        empty = ast.copy_location(ast.Call(func=value.node.func, args=[], keywords=[]), value.node)
+        call = value.node.dll_bound = merged_call(value, empty)  # type: ignore[attr-defined]
+    return [(target, Frame(target.scope, target.receiver, call, value.frame, target.outer))]
+
+
 def entries_of_class(program: Program, cls: ClassScope, label: str) -> list[Step]:
     """The methods of a dataset class that workers call."""
     found = []
@@ -364,10 +397,10 @@ def entries_of_values(program: Program, values: Values, label: str) -> list[Step
     found = []
     for value in values:
         for function in callables(program, value):
-            target: Value = function
-            while isinstance(target, Partial):
-                target = target.target
-            if isinstance(target, Function):
+            target = innermost(function)
+            if isinstance(function, Partial) and isinstance(target, Function):
+                found += [Step(t.scope, frame, label) for t, frame in bound_partial(function)]
+            elif isinstance(target, Function):
                 found.append(Step(target.scope, Frame(target.scope, target.receiver, outer=target.outer), label))
             elif isinstance(target, Instance):
                 method = callable_method(program, target)
