@@ -61,8 +61,13 @@ RULE = Rule(
 @RULE.check
 def persistent_workers_without_workers(loader: Loader) -> Iterator[Finding]:
     """Yield the loaders that keep workers which they do not have."""
-    persistent = loader.option("persistent_workers")
-    if not persistent.is_surely_given() or not persistent.is_certainly(True) or not loader.may_have_no_workers:
+    persistent = loader.option_without_workers("persistent_workers")
+    if persistent.absent or not any(value is True for value in persistent.constants()):
+        return
+    certain = persistent.is_certainly(True) and persistent.absent is False
+    if not certain and not (loader.defaults_to_no_workers and loader.is_decided_apart(persistent)):
+        return
+    if not loader.may_have_no_workers:
         return
     yield RULE.finding(
         loader.where("persistent_workers"),

@@ -60,7 +60,7 @@ RULE = Rule(
 @RULE.check
 def prefetch_without_workers(loader: Loader) -> Iterator[Finding]:
     """Yield the loaders that prefetch with workers which they do not have."""
-    if not loader.option("prefetch_factor").is_surely_given() or not loader.may_have_no_workers:
+    if not loader.is_refused_without_workers("prefetch_factor"):
         return
     if loader.program.pins.torch_is_below((2, 0)) and loader.option("prefetch_factor").constants() == [2]:
         return  # torch 1.x took its own default for "not given"

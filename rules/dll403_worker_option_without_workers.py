@@ -63,14 +63,14 @@ def worker_option_without_workers(loader: Loader) -> Iterator[Finding]:
     """Yield the options of workers on loaders that have none."""
     if not loader.may_have_no_workers:
         return
-    if loader.option("multiprocessing_context").is_surely_given():
+    if loader.is_refused_without_workers("multiprocessing_context"):
         yield _finding(
             loader,
             "multiprocessing_context",
             "multiprocessing_context can only be used with workers",
             "ValueError when the loader is built",
         )
-    if _is_positive(loader.option("timeout")):
+    if _is_positive(loader.option_without_workers("timeout")):
         yield _finding(loader, "timeout", "a timeout needs workers", "AssertionError at the first iteration")
 
 

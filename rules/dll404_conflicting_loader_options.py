@@ -47,7 +47,7 @@ from collections.abc import Iterator
 
 from dllint.code import apis, classes
 from dllint.code.loaders import Loader
-from dllint.code.values import Const, Instance, Product
+from dllint.code.values import Const, Instance, Product, Unknown
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
@@ -96,7 +96,11 @@ def _beside_batch_sampler(loader: Loader) -> Iterator[Finding]:
 
 
 def _given(loader: Loader, name: str) -> bool:
-    return loader.option(name).is_surely_given()
+    """Whether it is passed, and not as None, on some way that the project has."""
+    option = loader.option(name)
+    if option.absent is True:
+        return False
+    return any(not isinstance(v, Unknown) and not (isinstance(v, Const) and v.value is None) for v in option.defaults)
 
 
 def _is_true(loader: Loader, name: str) -> bool:

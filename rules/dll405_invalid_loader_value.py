@@ -44,12 +44,13 @@ Never: the value fails whenever the line runs.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from dllint.code.loaders import Loader
 from dllint.code.start_method import METHODS
-from dllint.code.values import Const, Product, Value
+from dllint.code.values import Const, External, Number, Product, Value
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 
@@ -73,7 +74,7 @@ def invalid_loader_value(loader: Loader) -> Iterator[Finding]:
         option = loader.option(name)
         if option.absent is not False or not option.is_known:
             continue
-        constants = [_text_of_environment(value) for value in option.defaults]
+        constants = [_as_constant(value) for value in option.defaults]
         constants = [value for value in constants if isinstance(value, Const)]
         verdicts = [judge(value.value) for value in constants]
         if len(constants) < len(option.defaults) or not verdicts or not all(verdicts):
@@ -81,7 +82,7 @@ def invalid_loader_value(loader: Loader) -> Iterator[Finding]:
         problem, moment = verdicts[0] or ("", "")
         yield RULE.finding(
             loader.where(name),
-            f"{name}={constants[0].value!r} {problem}: fails {moment}",
+            f"{name}={_shown(option.defaults[0], constants[0])} {problem}: fails {moment}",
             help=_HELP.get(name, f"pass a valid {name}"),
             related=loader.context_related(),
             symbol=loader.symbol,
@@ -89,8 +90,16 @@ def invalid_loader_value(loader: Loader) -> Iterator[Finding]:
         )
 
 
-def _text_of_environment(value: Value) -> Value:
-    """`os.environ.get("N", "2")` is a text, whatever it holds."""
+def _shown(value: Value, constant: Const) -> str:
+    return repr(constant.value) if isinstance(value, Const) else ast.unparse(getattr(value, "node", constant.node))[:40]
+
+
+def _as_constant(value: Value) -> Value:
+    """A constant of the type that a value has: `os.environ.get("N", "2")` is a text, `os.cpu_count() / 2` a float."""
+    if isinstance(value, Number) and value.real:
+        return Const(0.5, value.node)
+    if isinstance(value, External) and value.name in ("multiprocessing", "torch.multiprocessing"):
+        return Const(value.name, ast.Constant(value=value.name))
     if isinstance(value, Product) and value.name in ("os.environ.get", "os.getenv") and len(value.node.args) > 1:
         return Const("", value.node)
     return value
@@ -144,6 +153,10 @@ def _function(value: Any) -> Verdict:
     return None if value is None else ("cannot be called", ITERATED)
 
 
+def _generator(value: Any) -> Verdict:
+    return None if value is None else ("is no torch.Generator", ITERATED)
+
+
 _JUDGES: dict[str, Callable[[Any], Verdict]] = {
     "num_workers": _workers,
     "timeout": _timeout,
@@ -153,6 +166,7 @@ _JUDGES: dict[str, Callable[[Any], Verdict]] = {
     "multiprocessing_context": _context,
     "collate_fn": _function,
     "worker_init_fn": _function,
+    "generator": _generator,
 }
 
 _HELP = {

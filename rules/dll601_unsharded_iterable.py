@@ -77,6 +77,8 @@ def unsharded_iterable(dataset: Dataset) -> Iterator[Finding]:
     """Yield the iterable datasets that give all their data in every worker."""
     if not dataset.is_iterable or not dataset.working_loaders:
         return
+    if all(loader.workers.is_known and loader.workers.constants() == [1] for loader in dataset.working_loaders):
+        return  # a single worker gives each sample once
     start = sharding.own_iter(dataset)
     if start is None or sharding.asks_for_worker(dataset):
         return

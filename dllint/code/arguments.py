@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dllint.code.evaluator import Evaluator
-from dllint.code.scopes import FunctionScope, block_of, scope_of
+from dllint.code.scopes import Block, FunctionScope, block_of, scope_of
 from dllint.code.values import Collection, Frame, Values
 
 _MOST_DICTS = 4
@@ -28,6 +28,8 @@ class Argument:
     """What to point at: the keyword, or the expression of a positional argument."""
     certain: bool = True
     """False if it is passed on some ways only."""
+    block: Block | None = None
+    """Where it is passed on some ways only: the block that these ways pass."""
 
     def values(self, ev: Evaluator) -> Values:
         """What the argument can be, if it is passed."""
@@ -162,7 +164,8 @@ def _mutations(ev: Evaluator, found: Arguments, node: ast.Name, frame: Frame) ->
         if not isinstance(statement, ast.Assign) or not isinstance(key, str):
             found.open = True
             continue
-        found.add(Argument(key, statement.value, frame, statement, block_of(target).holds(here)))
+        certain = block_of(target).holds(here)
+        found.add(Argument(key, statement.value, frame, statement, certain, None if certain else block_of(target)))
     for call in scope.calls:
         function = call.func
         if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
@@ -193,6 +196,7 @@ def _mutating_call(ev: Evaluator, found: Arguments, method: str, call: ast.Call,
         found.open = found.open or changed.open
         for argument in changed.named.values():
             argument.certain = argument.certain and certain
+            argument.block = argument.block if certain else block_of(call)
             if certain or argument.name not in found.named:
                 found.add(argument)
             else:

@@ -126,7 +126,8 @@ class Evaluator:
         return (Product("str", ast.Call(func=node, args=[], keywords=[]), frame),)
 
     def _named(self, node: ast.NamedExpr, frame: Frame) -> Values:
-        return self.infer(node.value, frame)
+        taken = [value for key, value in self.assumed if isinstance(node.target, ast.Name) and key == node.target.id]
+        return (taken[-1],) if taken else self.infer(node.value, frame)
 
     def _starred(self, node: ast.Starred | ast.Await, frame: Frame) -> Values:
         return UNKNOWNS
@@ -281,7 +282,7 @@ class Evaluator:
         known = self.infer(default, Frame(scope.parent or scope)) if default is not None else ()
         annotated = scope.annotation(name)
         typed = self._annotated(annotated, scope) if annotated is not None and not known else ()
-        return merge([known, typed, (Unknown(name, overrides=bool(known)),)])
+        return merge([known, typed, (Unknown(name, overrides=bool(known or typed)),)])
 
     def _annotated(self, annotation: ast.AST, scope: FunctionScope) -> Values:
         """An object of the project class that an annotation names."""
@@ -456,11 +457,20 @@ class Evaluator:
             return self._attributes[key]
         if isinstance(value, Derived) and value.via == ".parse_args()":
             return libcalls.argparse_option(self, value, name)
+        if isinstance(value, Derived) and value.via == ".hparams" and isinstance(value.base, Instance):
+            return self._hyperparameter(value.base, name)
         if isinstance(value, (Product, Derived, Collection)):
             return (derived(value, f".{name}", node, frame),)
         if isinstance(value, Unknown):
-            return (Unknown(dotted(node) or name),)
+            return (Unknown(dotted(node) or name, value.overrides),)
         return UNKNOWNS
+
+    def _hyperparameter(self, holder: Instance, name: str) -> Values:
+        """`self.hparams.name` of a Lightning class: the argument of its `__init__`."""
+        first = classes.method(self, holder.cls, "__init__")
+        if first is None or first.annotation(name) is None and first.default(name) is None:
+            return (Unknown(name),)
+        return self.parameter(name, classes.method_frame(self, holder, first))
 
     def _call(self, node: ast.Call, frame: Frame) -> Values:
         return merge(self.result(function, node, frame) for function in self.infer(node.func, frame))
@@ -481,6 +491,8 @@ class Evaluator:
             return libcalls.method_result(self, function, call, frame)
         if isinstance(function, Product):
             return (derived(function, "()", call, frame),)
+        if isinstance(function, Unknown) and function.name.endswith(".get") and len(call.args) == 2:
+            return merge([self.infer(call.args[1], frame), (Unknown(overrides=True),)])
         return UNKNOWNS
 
     def call_method(self, value: Instance, name: str, node: ast.AST, frame: Frame) -> Values:

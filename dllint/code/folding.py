@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from dllint.code.scopes import Binding, dotted, parent
+from dllint.code.scopes import Binding, Block, dotted, parent
 from dllint.code.values import (
     UNKNOWN,
     UNKNOWNS,
@@ -72,6 +72,8 @@ def _binary(left: Value, op: ast.operator, right: Value, node: ast.AST, frame: F
     if isinstance(op, ast.Add) and isinstance(left, Collection) and isinstance(right, Collection):
         if left.each is None and right.each is None and left.kind == right.kind != "dict" and left.frame is right.frame:
             return Collection(left.kind, node, frame, (*left.items, *right.items))
+    if isinstance(op, ast.Div) and isinstance(left, Number):
+        return Number(left.low and 0, None, node, real=True)
     if isinstance(op, ast.Mod) and bounds(left) is not None:
         return Number(0, None, node)
     span = _span(left, op, right)
@@ -223,15 +225,20 @@ _MOST_CONDITIONS = 30
 
 def narrowed(ev: Evaluator, node: ast.Name | ast.Attribute, found: Values, frame: Frame) -> Values:
     """`found` without the constants that the conditions passed on the way to `node` rule out."""
-    if len(ev.assumed) > 3 or not any(isinstance(v, (Const, Unknown, Number)) for v in found):
+    if len(ev.assumed) > 3 or not found:
         return found
     key = dotted(node)
     if not key:
         return found
-    tests = [(test, outcome) for test, outcome in conditions(node) if _mentions(test, key)]
+    tests = [(test, outcome) for test, outcome in conditions(node) if mentions(test, key)]
     if not tests:
         return found
-    kept = tuple(value for value in found if not _ruled_out(ev, key, value, tests, frame))
+    by_class = [(test, outcome) for test, outcome in tests if mentions(test, "isinstance")]
+    kept = tuple(
+        value
+        for value in found
+        if not _ruled_out(ev, key, value, tests if isinstance(value, (Const, Number)) else by_class, frame)
+    )
     return kept or UNKNOWNS
 
 
@@ -240,6 +247,7 @@ def survivors(ev: Evaluator, name: str, groups: list[tuple[Binding, Values]], fr
     if len(groups) > _MOST_CONDITIONS:
         yield from (values for _, values in groups)
         return
+    groups = _on_taken_branches(ev, groups, frame)
     for binding, values in groups:
         tests = [
             (other.block.owner.test, other.block.branch != "body")
@@ -248,9 +256,35 @@ def survivors(ev: Evaluator, name: str, groups: list[tuple[Binding, Values]], fr
             and other is not binding
             and binding.block.holds(other.block)
             and other.block is not binding.block
-            and _mentions(other.block.owner.test, name)
+            and mentions(other.block.owner.test, name)
         ]
         yield tuple(_capped(v, name, tests) for v in values if not tests or not _ruled_out(ev, name, v, tests, frame))
+
+
+def _on_taken_branches(
+    ev: Evaluator, groups: list[tuple[Binding, Values]], frame: Frame
+) -> list[tuple[Binding, Values]]:
+    """The bindings of branches that may be taken; only those of a branch, and later ones, that certainly is."""
+    if not any(isinstance(binding.block.owner, ast.If) for binding, _ in groups):
+        return groups
+    kept: list[tuple[Binding, Values]] = []
+    for binding, values in groups:
+        owner, branch = binding.block.owner, binding.block.branch
+        taken = verdict(ev, owner.test, frame) if isinstance(owner, ast.If) and branch in ("body", "orelse") else None
+        if taken is (branch != "body") and taken is not None:
+            continue
+        if taken is not None:
+            kept = [(b, v) for b, v in kept if not b.block.holds(binding.block)]
+        kept.append((binding, values))
+    return kept or groups
+
+
+def is_ruled_out(ev: Evaluator, block: Block, frame: Frame) -> bool:
+    """Whether a block is a branch that what is assumed rules out."""
+    owner = block.owner
+    if not isinstance(owner, ast.If) or block.branch not in ("body", "orelse"):
+        return False
+    return verdict(ev, owner.test, frame) is (block.branch != "body")
 
 
 def _capped(value: Value, name: str, tests: list[tuple[ast.expr, bool]]) -> Value:
@@ -259,13 +293,13 @@ def _capped(value: Value, name: str, tests: list[tuple[ast.expr, bool]]) -> Valu
         return value
     for test, _ in tests:
         ordered = isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE))
-        if ordered and _mentions(test, name):
+        if ordered and mentions(test, name):
             return Number(value.low, None, value.node)
     return value
 
 
 def _ruled_out(ev: Evaluator, key: str, value: Value, tests: list[tuple[ast.expr, bool]], frame: Frame) -> bool:
-    if not isinstance(value, (Const, Number)):
+    if not isinstance(value, (Const, Number, Instance, Product)) or not tests:
         return False
     ev.assumed.append((key, value))
     try:
@@ -274,7 +308,8 @@ def _ruled_out(ev: Evaluator, key: str, value: Value, tests: list[tuple[ast.expr
         ev.assumed.pop()
 
 
-def _mentions(test: ast.expr, key: str) -> bool:
+def mentions(test: ast.expr, key: str) -> bool:
+    """Whether a condition speaks of a dotted name."""
     names: frozenset[str] | None = getattr(test, "dll_names", None)
     if names is None:
         names = frozenset(dotted(part) for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute)))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dllint.code import classes, folding
+from dllint.code import apis, classes, folding
 from dllint.code.scopes import Scope, last_name
 from dllint.code.values import (
     UNKNOWN,
@@ -15,6 +15,7 @@ from dllint.code.values import (
     Collection,
     Const,
     Derived,
+    External,
     Frame,
     Function,
     Instance,
@@ -82,6 +83,8 @@ def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame
         return (base,)
     if isinstance(base, Product) and base.name == "argparse.ArgumentParser" and name in ("parse_known_args",):
         return (Collection("tuple", call, frame, each=(derived(base, ".parse_args()", call, frame),)),)
+    if name == "get" and len(call.args) == 2 and isinstance(base, (Product, Derived)):
+        return merge([ev.infer(call.args[1], frame), (Unknown(overrides=True),)])
     return (derived(base, f".{name}()", call, frame),)
 
 
@@ -119,7 +122,15 @@ def _partial(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
 def _number(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     if len(call.args) != 1:
         return UNKNOWNS
-    return merge((_as_number(value, call, frame),) for value in ev.infer(call.args[0], frame))
+    found = merge(_environment(ev, value) for value in ev.infer(call.args[0], frame))
+    return merge((_as_number(value, call, frame),) for value in found)
+
+
+def _environment(ev: Evaluator, value: Value) -> Values:
+    """The default of `os.environ.get(name, default)`: what holds where nobody sets the variable."""
+    if isinstance(value, Product) and value.name in ("os.environ.get", "os.getenv") and len(value.node.args) > 1:
+        return merge([ev.infer(value.node.args[1], value.frame), (Unknown(overrides=True),)])
+    return (value,)
 
 
 def _as_number(value: Value, call: ast.Call, frame: Frame) -> Value:
@@ -129,7 +140,9 @@ def _as_number(value: Value, call: ast.Call, frame: Frame) -> Value:
             return Const(kind(value.value), call, frame.scope)
         except (TypeError, ValueError, OverflowError):
             return UNKNOWN
-    return value if isinstance(value, (Number, Unknown)) else UNKNOWN
+    if isinstance(value, Number):
+        return Number(value.low, value.high, value.node, value.cpus)
+    return value if isinstance(value, Unknown) else UNKNOWN
 
 
 def _bool(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
@@ -177,7 +190,10 @@ def _length(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
 
 def _dict(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     if call.args:
-        return ev.infer(call.args[0], frame) if not call.keywords else UNKNOWNS
+        found = ev.infer(call.args[0], frame) if not call.keywords else UNKNOWNS
+        if any(isinstance(v, Collection) and v.kind != "dict" for v in found):
+            return (Collection("dict", call, frame, each=UNKNOWNS),)
+        return found
     items = tuple(keyword.value for keyword in call.keywords)
     keys = tuple(keyword.arg for keyword in call.keywords)
     return (Collection("dict", call, frame, items, keys),)
@@ -201,19 +217,51 @@ def _next(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     return ev.elements(call.args[0], ev.infer(call.args[0], frame), frame)
 
 
+def _isinstance(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if len(call.args) != 2:
+        return UNKNOWNS
+    wanted = ev.infer(call.args[1], frame)
+    found = [_is_a(ev, value, kind) for value in ev.infer(call.args[0], frame) for kind in wanted]
+    return merge((UNKNOWN if is_a is None else Const(is_a, call, frame.scope),) for is_a in found)
+
+
+def _is_a(ev: Evaluator, value: Value, kind: Value) -> bool | None:
+    """Whether an object is of a class; None if that is not known."""
+    if isinstance(value, Instance):
+        order = classes.mro(ev, value.cls)
+        if isinstance(kind, ClassRef):
+            return kind.cls in order
+        if isinstance(kind, External):
+            return True if kind.name in order else None if "?" in order else _is_library_a(order, kind.name)
+    if isinstance(value, Product) and isinstance(kind, External) and value.name.startswith("torch.utils.data."):
+        return _is_library_a((value.name,), kind.name)
+    return None
+
+
+def _is_library_a(names: tuple[classes.Base, ...], wanted: str) -> bool | None:
+    """Only of torch's own dataset classes is it known which derive from IterableDataset."""
+    if wanted != "torch.utils.data.IterableDataset":
+        return None
+    return any(name in apis.ITERABLE_BASES for name in names)
+
+
 def _field(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     """`dataclasses.field(default_factory=Config)`: what a new object gets."""
+    if call.args:
+        return ev.infer(call.args[0], frame)
     for keyword in call.keywords:
         if keyword.arg == "default":
             return ev.infer(keyword.value, frame)
         if keyword.arg == "default_factory":
-            return merge(_made(ev, factory, frame) for factory in ev.infer(keyword.value, frame))
+            return merge(_made(ev, factory, call, frame) for factory in ev.infer(keyword.value, frame))
     return UNKNOWNS
 
 
-def _made(ev: Evaluator, factory: Value, frame: Frame) -> Values:
+def _made(ev: Evaluator, factory: Value, call: ast.Call, frame: Frame) -> Values:
     if isinstance(factory, ClassRef):
         return (Instance(factory.cls),)
+    if isinstance(factory, External) and factory.name in CPU_COUNTS:
+        return (Number(1, None, call, cpus=True),)
     return ev.returned(factory, None, frame) if isinstance(factory, Function) else UNKNOWNS
 
 
@@ -248,6 +296,8 @@ _HANDLERS: dict[str, Handler] = {
     "builtins.next": _next,
     "builtins.getattr": _getattr,
     "dataclasses.field": _field,
+    "pydantic.Field": _field,
+    "builtins.isinstance": _isinstance,
 }
 
 
@@ -279,8 +329,10 @@ def _declared(ev: Evaluator, module: object, name: str) -> list[Values]:
             found.append(_converted(ev, given, Frame(scope)))
         elif _action(given) in ("store_true", "store_false"):
             found.append((Const(_action(given) == "store_false", call, scope),))
+        elif "required" in given or _is_positional(call):
+            found.append((Unknown(name),))
         else:
-            found.append((Const(None, call, scope), Unknown(name)))
+            found.append((Const(None, call, scope), Unknown(name, overrides=True)))
     return found
 
 
@@ -300,6 +352,11 @@ def _read_as(kind: Callable[[str], object] | None, value: Value) -> Value:
         return UNKNOWN if kind is None else Const(kind(value.value), value.node, value.scope)
     except ValueError:
         return UNKNOWN
+
+
+def _is_positional(call: ast.Call) -> bool:
+    first = call.args[0] if call.args else None
+    return isinstance(first, ast.Constant) and not str(first.value).startswith("-")
 
 
 def _action(given: dict[str | None, ast.expr]) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dllint.code import apis, classes
+from dllint.code import apis, classes, folding
 from dllint.code.apis import LoaderApi
 from dllint.code.arguments import Argument, Arguments, alternatives, collect, name_positional
 from dllint.code.libcalls import merged_call
 from dllint.code.modules import Module
-from dllint.code.scopes import FunctionScope, Scope, last_name
+from dllint.code.scopes import FunctionScope, Scope, dotted, last_name, parent
 from dllint.code.values import (
     UNKNOWNS,
     ClassRef,
@@ -24,6 +24,7 @@ from dllint.code.values import (
     Instance,
     Partial,
     Product,
+    Unknown,
     Value,
     Values,
     bounds,
@@ -110,7 +111,7 @@ class Loader:
 
     def where(self, name: str) -> Location:
         """Where an argument stands; the call if it is not passed."""
-        argument = self.arguments.get(name)
+        argument = self.arguments.get(name) or self.option(name).argument
         if argument is None:
             return self.location
         return argument.frame.scope.module.location(argument.anchor)
@@ -139,6 +140,47 @@ class Loader:
                 return inner.workers
         return Option("num_workers", UNKNOWNS, None, None)
 
+    def option_without_workers(self, name: str) -> Option:
+        """An argument on the ways on which num_workers is 0: `prefetch_factor=2 if workers else None` is None there."""
+        workers = self.workers.argument
+        key = dotted(workers.node) if workers is not None else ""
+        if not key:
+            return self.option(name)
+        assumed = self.program.evaluator.assumed
+        assumed.append((key, Const(0, self.call)))
+        try:
+            argument = self.arguments.get(name)
+            if argument is not None and argument.block is not None:
+                if folding.is_ruled_out(self.program.evaluator, argument.block, argument.frame):
+                    return Option(name, (Const(_DEFAULTS.get(name), self.call),), None, True)
+            return self.option(name)
+        finally:
+            assumed.pop()
+
+    def is_refused_without_workers(self, name: str) -> bool:
+        """Whether `name` is passed, and not as None, on a way on which there are no workers."""
+        option = self.option_without_workers(name)
+        if option.is_surely_given():
+            return self.may_have_no_workers
+        given = [v for v in option.defaults if not isinstance(v, Unknown) and not (isinstance(v, Const) and v.value is None)]
+        return bool(given) and self.defaults_to_no_workers and self.is_decided_apart(option)
+
+    def is_decided_apart(self, option: Option) -> bool:
+        """Whether an option is passed on some ways, by a condition that has nothing to do with the workers."""
+        argument = option.argument
+        if argument is None or option.absent is True:
+            return False
+        if isinstance(argument.node, ast.IfExp):
+            test = argument.node.test
+        elif argument.block is not None and isinstance(argument.block.owner, ast.If):
+            test = argument.block.owner.test
+        else:
+            return False
+        workers = self.workers.argument
+        return "worker" not in ast.unparse(test).lower() and not (
+            workers is not None and dotted(workers.node) and folding.mentions(test, dotted(workers.node))
+        )
+
     @property
     def workers(self) -> Option:
         return self.option("num_workers")
@@ -153,6 +195,12 @@ class Loader:
         """Whether it certainly runs without worker processes."""
         option = self.workers
         return option.absent is not None and all(isinstance(v, Const) and v.value == 0 for v in option.values)
+
+    @property
+    def defaults_to_no_workers(self) -> bool:
+        """Whether it has no workers unless somebody outside of the project says otherwise."""
+        option = self.workers
+        return option.absent is not None and all(isinstance(v, Const) and v.value == 0 for v in option.defaults)
 
     @property
     def has_workers(self) -> bool:
@@ -238,14 +286,47 @@ def _low(value: Value) -> float | None:
 def find(program: Program) -> list[Loader]:
     """All loaders of a program, each once for each way that its construction is reached."""
     found: list[Loader] = []
-    for module in program.parsed_seeds:
-        candidates = _candidates(program, module)
+    exported = _exported_aliases(program)
+    for module in _modules_to_search(program, exported):
+        candidates = _candidates(program, module, exported)
         program.facts.building_scopes.update(scope for _, scope in candidates)
         for call, scope in candidates:
+            if _is_expected_to_fail(call):
+                continue
             for frame in contexts(program, scope):
                 found += _built(program, call, frame)
         found += _configured(program, module)
     return found
+
+
+def _exported_aliases(program: Program) -> set[str]:
+    """Other names under which modules of the project offer a loader: `from torch.utils.data import DataLoader as Loader`."""
+    found: set[str] = set()
+    for module in program.parsed_seeds:
+        for word in apis.LOADER_WORDS:
+            if word.encode() in module.data:
+                found |= _aliases(module.scope, word) - {word}
+    return found
+
+
+def _modules_to_search(program: Program, exported: set[str]) -> list[Module]:
+    """The seeds, and the modules that may call a loader by such a name."""
+    if not exported:
+        return program.parsed_seeds
+    known = {id(module) for module in program.parsed_seeds}
+    needles = [name.encode() for name in exported]
+    others = [m for m in program.modules.by_file.values() if id(m) not in known and any(n in m.data for n in needles)]
+    return program.parsed_seeds + [module for module in others if module.scope and module.error is None]
+
+
+def _is_expected_to_fail(call: ast.Call) -> bool:
+    """Whether a test builds the loader to see it refused: `with pytest.raises(ValueError):`."""
+    at = parent(call)
+    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
+        if isinstance(at, ast.With) and any(last_name(i.context_expr) in ("raises", "assertRaises") for i in at.items):
+            return True
+        at = parent(at)
+    return False
 
 
 def loader_classes(program: Program) -> set[str]:
@@ -265,9 +346,9 @@ def loader_classes(program: Program) -> set[str]:
     return found
 
 
-def _candidates(program: Program, module: Module) -> list[tuple[ast.Call, Scope]]:
+def _candidates(program: Program, module: Module, exported: set[str]) -> list[tuple[ast.Call, Scope]]:
     """The calls of a module that may build a loader, in the order of the source."""
-    words = {*apis.LOADER_WORDS, *program.facts.loader_class_names, *_last_names(program.settings.loaders)}
+    words = {*apis.LOADER_WORDS, *exported, *program.facts.loader_class_names, *_last_names(program.settings.loaders)}
     present = [word for word in words if word.encode() in module.data]
     found: dict[int, tuple[ast.Call, Scope]] = {}
     for word in present:

@@ -151,6 +151,8 @@ def refused(program: Program, value: Value, by: str, item: state.Item | None = N
         return _made("a generator", "TypeError: cannot pickle 'generator' object", by, value.node, value.frame, item)
     if isinstance(value, Derived) and value.via in apis.GENERATOR_METHODS and _is_path(value.base):
         return _made("a generator", "TypeError: cannot pickle 'generator' object", by, value.node, value.frame, item)
+    if isinstance(value, Derived) and value.via == ".manual_seed()" and isinstance(value.base, Product):
+        value = value.base
     if isinstance(value, Product) and value.name in apis.UNPICKLABLE:
         label = f"{value.name.removeprefix('builtins.')}()"
         return _made(label, apis.UNPICKLABLE[value.name], by, value.node, value.frame, item)

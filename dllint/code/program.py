@@ -127,7 +127,7 @@ class Program:
         """The modules that may be run as programs: seeds, and short scripts that call into them."""
         found = [m for m in self.parsed_seeds if not m.is_package]
         known = {id(module) for module in found}
-        names = {m.name.rpartition(".")[2].encode() for m in self.seeds}
+        names = {part.encode() for m in self.seeds for part in m.name.split(".")}
         for module in self.modules.by_file.values():
             if id(module) in known or self.modules.in_package(module) or b"__main__" in module.data:
                 continue

@@ -32,10 +32,15 @@ def _alive(bindings: list[Binding], block: Block | None) -> list[Binding]:
     for binding in reversed(bindings):
         found.append(binding)
         certain = binding.block.parent is None if block is None else binding.block.holds(block)
-        if certain and binding.kind != "augmented":
+        if certain and not _extends(binding):
             break
     found.reverse()
     return found
+
+
+def _extends(binding: Binding) -> bool:
+    """`steps += [...]` adds to what was there."""
+    return binding.kind == "augmented" and isinstance(getattr(binding.value, "value", None), (ast.List, ast.ListComp))
 
 
 def _not_inner(bindings: list[Binding]) -> list[Binding]:

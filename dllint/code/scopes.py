@@ -229,7 +229,10 @@ class FunctionScope(Scope):
         return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
 
     def default(self, name: str) -> ast.expr | None:
-        """The default value of a parameter."""
+        """The default value of a parameter: its own, or that of the click option that fills it."""
+        for decorator in getattr(self.node, "decorator_list", ()):
+            if isinstance(decorator, ast.Call) and last_name(decorator) == "option" and _fills(decorator, name):
+                return next((k.value for k in decorator.keywords if k.arg == "default"), None)
         arguments = self.node.args
         positional = [*arguments.posonlyargs, *arguments.args]
         for argument, value in zip(reversed(positional), reversed(arguments.defaults), strict=False):
@@ -243,6 +246,12 @@ class FunctionScope(Scope):
     def annotation(self, name: str) -> ast.expr | None:
         """The annotation of a parameter."""
         return next((a.annotation for a in self.parameters if a.arg == name), None)
+
+
+def _fills(option: ast.Call, name: str) -> bool:
+    """Whether a click option gives its value to the parameter `name`."""
+    texts = [a.value for a in option.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    return any(text.split("/")[0].lstrip("-").replace("-", "_") == name for text in texts)
 
 
 def last_name(node: ast.AST) -> str:

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, folding, loaders
+from dllint.code import apis, classes, folding, loaders
 from dllint.code.loaders import Loader
 from dllint.code.modules import Module
 from dllint.code.scopes import Scope, last_name, parent
-from dllint.code.values import Derived, External, Frame, Function, Product, Value
+from dllint.code.values import ClassRef, Derived, External, Frame, Function, Instance, Product, Value
 from dllint.code.workers import Step, WorkerCode
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _STARTERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"})
+_TRAINING_METHODS = frozenset({".fit", ".train", ".validate", ".test", ".predict", ".evaluate"})
 _PROCESSES = frozenset({"multiprocessing.Process", "torch.multiprocessing.Process"})
 
 
@@ -69,9 +70,23 @@ class Script:
         found = []
         for value in self.program.evaluator.values(call.func, frame):
             if isinstance(value, Function):
+                if value.scope.is_generator and not _is_consumed(call):
+                    continue
                 inner = Frame(value.scope, value.receiver, call, frame, value.outer)
                 found.append(Step(value.scope, inner, ""))
+            elif isinstance(value, ClassRef):
+                first = classes.method(self.program.evaluator, value.cls, "__init__")
+                if first is not None:
+                    found.append(Step(first, Frame(first, Instance(value.cls, call, frame), call, frame), ""))
         return found
+
+
+def _is_consumed(call: ast.Call) -> bool:
+    """Whether the generator that a call gives is run on the spot: looped over, or handed to `list`, `next` ..."""
+    around = parent(call)
+    if isinstance(around, (ast.For, ast.AsyncFor, ast.comprehension, ast.YieldFrom, ast.Starred)):
+        return True
+    return isinstance(around, ast.Call) and call in around.args and f"builtins.{last_name(around)}" in apis.ITERATES
 
 
 def starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
@@ -95,6 +110,21 @@ def starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
                     yield Start(call, scope, loader, "iterated")
             elif isinstance(value, Derived) and value.via == ".start" and _is_process(value.base):
                 yield Start(call, scope, None, "Process.start")
+            elif isinstance(value, Derived) and value.via in _TRAINING_METHODS:
+                for loader in _trained(program, value, call, frame):
+                    yield Start(call, scope, loader, f"{value.via[1:]}()")
+
+
+def _trained(program: Program, method: Derived, call: ast.Call, frame: Frame) -> Iterator[Loader]:
+    """The loaders with workers that a trainer's method loops over."""
+    base = method.base
+    if not isinstance(base, Product):
+        return
+    if base.name == "lightning.pytorch.Trainer":
+        for argument in [*call.args[1:], *(k.value for k in call.keywords)]:
+            yield from _working(program, argument, frame)
+    elif base.name in ("transformers.Trainer", "transformers.Seq2SeqTrainer"):
+        yield from (loader for loader in program.facts.loaders_made_by(base) if loader.has_workers)
 
 
 def _is_process(value: Value) -> bool:

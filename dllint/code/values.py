@@ -88,16 +88,18 @@ class Const:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Number:
-    """A number that is not known, but its bounds are. `cpus` marks a multiple of the machine's processor count."""
+    """A number that is not known, but its bounds are. `cpus` marks a multiple of the machine's processor count, `real`
+    a float."""
 
     low: float | None
     high: float | None
     node: ast.AST
     cpus: bool = False
+    real: bool = False
 
     @property
     def key(self) -> tuple[Any, ...]:
-        return ("number", self.low, self.high, self.cpus)
+        return ("number", self.low, self.high, self.cpus, self.real)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
