@@ -64,7 +64,6 @@ from collections.abc import Iterator
 
 from dllint.code import contents
 from dllint.code.datasets import Dataset
-from dllint.code.state import Item
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
@@ -83,8 +82,8 @@ def eager_load(dataset: Dataset) -> Iterator[Finding]:
     if dataset.runs_in_main:
         return
     for item in dataset.items:
-        read = contents.contents_read(dataset.program, item.value)
-        if read is None or not _is_for_each_sample(dataset, item, read) or contents.is_asked_for(item):
+        read = contents.eager_read(dataset.program, item)
+        if read is None or contents.is_asked_for(dataset.program, item):
             continue
         used = next(dataset.worker.reads(item.owner, item.attribute), None)
         if used is None:
@@ -103,11 +102,3 @@ def eager_load(dataset: Dataset) -> Iterator[Finding]:
             evidence=item.attribute,
         )
 
-
-def _is_for_each_sample(dataset: Dataset, item: Item, read: contents.Read) -> bool:
-    """Whether the read stands in a loop over many, and its result is an element of what is kept."""
-    if not (item.write.element or item.path.endswith("[]")):
-        return False
-    loop = contents.loop_around(item.write.node) if item.write.element else None
-    loop = loop or contents.loop_around(read.node)
-    return loop is not None and not contents.loops_over_few(dataset.program, loop, item.frame)

@@ -485,6 +485,9 @@ DECODES = frozenset(
 )
 """Calls that bring the contents of a file into memory. `open` and `h5py.File` only count when what they give is read."""
 
+PARSES = frozenset({"json.load", "pickle.load", "yaml.safe_load", "joblib.load", "msgpack.load", "numpy.genfromtxt"})
+"""Calls that turn a whole open file into Python objects."""
+
 LAZY_READS = frozenset({"nibabel.load", "PIL.Image.open", "rasterio.open", "h5py.File", "builtins.open"})
 """Of these, calls that read the header alone: the contents come with a later access."""
 
@@ -520,7 +523,6 @@ LISTS_FILES = frozenset(
         "csv.DictReader",
         "yaml.safe_load",
         "yaml.load",
-        "torch.load",
         "joblib.load",
         "linecache.getlines",
     }

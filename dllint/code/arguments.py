@@ -58,7 +58,8 @@ class Arguments:
 def alternatives(ev: Evaluator, call: ast.Call, frame: Frame) -> Iterator[Arguments]:
     """The arguments of `call`, once for each dict that a `**options` of it can be."""
     for keyword in call.keywords:
-        values = ev.values(keyword.value, frame) if keyword.arg is None else ()
+        plain = keyword.arg is None and not isinstance(keyword.value, ast.IfExp)
+        values = ev.values(keyword.value, frame) if plain else ()
         dicts = [v for v in values if isinstance(v, Collection) and v.kind == "dict" and v.each is None]
         if 1 < len(dicts) == len(values) <= _MOST_DICTS:
             yield from (collect(ev, call, frame, chosen={id(keyword.value): value}) for value in dicts)

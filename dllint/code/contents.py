@@ -8,10 +8,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, folding
-from dllint.code.scopes import dotted, parent
+from dllint.code.scopes import dotted, last_name, parent
 from dllint.code.containers import filled_later
 from dllint.code.state import Item
-from dllint.code.values import Collection, Const, Derived, Frame, Instance, Number, Product, Unknown, Value, Values
+from dllint.code.values import (
+    Collection,
+    Const,
+    Derived,
+    Frame,
+    Function,
+    Instance,
+    Number,
+    Product,
+    Unknown,
+    Value,
+    Values,
+    by_default,
+    truth,
+)
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -41,46 +55,120 @@ class Read:
     frame: Frame
 
 
-def contents_read(program: Program, value: Value, depth: int = 0) -> Read | None:
-    """The reading call whose result a value holds in memory."""
-    if depth > 4:
-        return None
-    if isinstance(value, Product):
-        if value.name in apis.DECODES and value.name not in apis.LAZY_READS:
-            return None if _is_mapped(value) else Read(value.name, value.node, value.frame)
-        if value.name in apis.DECODES:
+def eager_read(program: Program, item: Item) -> Read | None:
+    """The call by which an attribute comes to hold the contents of one file after the other."""
+    if item.write.element:
+        loop = loop_around(item.write.node)
+        if loop is None or loops_over_few(program, loop, item.frame):
             return None
-        return _within_call(program, value.node, value.frame, depth)
-    if isinstance(value, Derived):
-        return _derived_contents(program, value, depth)
-    if isinstance(value, Collection) and value.kind != "generator":
-        parts: list[Values] = [value.each] if value.each is not None else []
-        parts += [program.evaluator.values(item, value.frame) for item in value.items[:8]]
-        for values in parts:
-            for inner in values:
-                found = contents_read(program, inner, depth + 1)
+        return contents_read(program, item.value)
+    if isinstance(item.value, Collection):
+        return _read_into(program, item.value)
+    return None
+
+
+def _read_into(program: Program, value: Collection) -> Read | None:
+    """The reading call behind the elements of a list that a comprehension, a loop or a pool makes."""
+    if value.kind == "generator":
+        return None
+    if value.each is not None:
+        if isinstance(value.node, _COMPREHENSIONS) and loops_over_few(program, value.node, value.frame):
+            return None
+        found = next((r for inner in value.each if (r := contents_read(program, inner)) is not None), None)
+        return found or _mapped(program, value)
+    for binding in filled_later(value):
+        loop = loop_around(binding.node)
+        if loop is None or loops_over_few(program, loop, value.frame):
+            continue
+        for inner in program.evaluator.bound(binding, value.frame):
+            found = contents_read(program, inner)
+            if found is not None:
+                return found
+    return None
+
+
+def _mapped(program: Program, value: Collection) -> Read | None:
+    """`list(pool.imap(read, paths))`, `Parallel(...)(delayed(read)(path) for path in paths)`."""
+    for inner in value.each or ():
+        for step in inner.chain() if isinstance(inner, Derived) else ():
+            found = _by_function(program, step)
+            if found is not None:
+                return found
+    return None
+
+
+def _by_function(program: Program, step: Derived) -> Read | None:
+    if not isinstance(step.node, ast.Call) or not step.node.args:
+        return None
+    function: ast.expr = step.node.args[0]
+    if step.via == "()" and isinstance(function, (ast.GeneratorExp, ast.ListComp)):  # joblib
+        inner = function.elt.func if isinstance(function.elt, ast.Call) else None
+        if not isinstance(inner, ast.Call) or not inner.args:
+            return None
+        function = inner.args[0]
+    elif step.via not in (".map()", ".imap()", ".imap_unordered()", ".starmap()"):
+        return None
+    for target in program.evaluator.values(function, step.frame):
+        if isinstance(target, Function):
+            for result in program.evaluator.returned(target, None, step.frame):
+                found = contents_read(program, result)
                 if found is not None:
                     return found
     return None
 
 
+def contents_read(program: Program, value: Value, depth: int = 0, *, converted: bool = False) -> Read | None:
+    """The reading call whose result a value holds in memory. `converted`: as an argument of what turns it into data."""
+    if depth > 5:
+        return None
+    if isinstance(value, Product):
+        if value.name in apis.DECODES:
+            if value.name in apis.LAZY_READS and not converted:
+                return None
+            return None if _is_mapped(value) else Read(value.name, value.node, value.frame)
+        if value.name in apis.PARSES:
+            return Read(value.name, value.node, value.frame)
+        return _within_call(program, value.node, value.frame, depth)
+    if isinstance(value, Derived):
+        return _derived_contents(program, value, depth)
+    if isinstance(value, Collection) and value.kind != "generator":
+        return _within_collection(program, value, depth)
+    return None
+
+
+def _within_collection(program: Program, value: Collection, depth: int) -> Read | None:
+    parts: list[Values] = [value.each] if value.each is not None else []
+    parts += [program.evaluator.values(item, value.frame) for item in value.items[:8]]
+    for values in parts:
+        for inner in values:
+            found = contents_read(program, inner, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+_METADATA = frozenset({
+    ".shape", ".size", ".dtype", ".ndim", ".header", ".info", ".mode", ".keys()", ".sum()", ".mean()", ".max()", ".min()",
+    ".item()", "each", ".get_fps()", ".__len__()", ".affine", ".info()", ".std()",
+})
+"""Steps after which no more than a summary is left of the contents."""
+
+
 def _derived_contents(program: Program, value: Derived, depth: int) -> Read | None:
+    steps = list(value.chain())
+    if any(step.via in _METADATA for step in steps):
+        return None
     origin = value.origin
-    if any(
-        step.via in (".shape", ".size", ".dtype", ".ndim", ".header", ".info", ".get_fps()", ".mode")
-        for step in value.chain()
-    ):
-        return None
+    reads = any(step.via in (".read()", ".read_bytes()", ".read_text()") for step in steps)
+    if isinstance(origin, Product) and origin.name in ("builtins.open", "pathlib.Path") and reads:
+        return Read(origin.name.removeprefix("builtins."), origin.node, origin.frame)
     if isinstance(origin, Product) and origin.name in apis.LAZY_READS:
-        forced = any(step.via[1:-2] in apis.FORCES_CONTENTS for step in value.chain() if step.via.endswith("()"))
-        whole = any(step.via == "[]" and _is_whole(step.node) for step in value.chain())
-        if origin.name == "builtins.open":
-            return None  # text and index files: small as a rule
-        return Read(origin.name, origin.node, origin.frame) if forced or whole else None
-    if any(
-        step.via in (".keys()", ".sum()", ".mean()", ".max()", ".min()", ".item()", "each") for step in value.chain()
-    ):
-        return None
+        forced = any(step.via[1:-2] in apis.FORCES_CONTENTS for step in steps if step.via.endswith("()"))
+        whole = any(step.via == "[]" and _is_whole(step.node) for step in steps)
+        converted = any(step.via == "op" for step in steps)
+        if origin.name == "builtins.open" or not (forced or whole or converted):
+            return None
+        return Read(origin.name, origin.node, origin.frame)
     return contents_read(program, origin, depth + 1)
 
 
@@ -96,53 +184,59 @@ def _is_whole(node: ast.AST) -> bool:
 
 def _within_call(program: Program, call: ast.Call, frame: Frame, depth: int) -> Read | None:
     """`torch.from_numpy(np.load(path))`: a conversion of what is read keeps the contents."""
-    if not isinstance(call.func, (ast.Name, ast.Attribute)) or _reduces(call):
+    if not isinstance(call.func, (ast.Name, ast.Attribute)) or last_name(call.func) in _REDUCERS:
         return None
     for argument in call.args[:2]:
-        if isinstance(argument, (ast.Call, ast.Name, ast.Subscript, ast.Attribute)):
+        if isinstance(argument, (ast.Call, ast.Name, ast.Subscript, ast.Attribute, ast.BinOp)):
             for value in program.evaluator.values(argument, frame):
-                found = contents_read(program, value, depth + 1)
-                if found is not None:
+                found = contents_read(program, value, depth + 1, converted=_is_conversion(call))
+                if found is not None and found.call != "builtins.open":
                     return found
     return None
 
 
-_REDUCERS = frozenset(
-    {"len", "sum", "max", "min", "mean", "int", "float", "str", "bool", "std", "unique", "any", "all", "shape"}
-)
+def _is_conversion(call: ast.Call) -> bool:
+    """`np.array(image)`, `to_tensor(image)`: what reads the pixels of an image that was only opened."""
+    name = last_name(call.func).lower()
+    return name in ("array", "asarray", "stack", "tensor", "as_tensor") or "tensor" in name
 
 
-def _reduces(call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name in _REDUCERS
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
+_REDUCERS = frozenset("len sum max min mean int float str bool std unique any all shape sorted".split())
 
 
 def _is_mapped(value: Product) -> bool:
     for keyword in value.node.keywords:
-        if keyword.arg in ("mmap_mode", "mmap") and not (
-            isinstance(keyword.value, ast.Constant) and keyword.value.value is None
-        ):
+        is_none = isinstance(keyword.value, ast.Constant) and keyword.value.value is None
+        if keyword.arg in ("mmap_mode", "mmap") and not is_none:
             return True
     return False
 
 
-def is_asked_for(item: Item) -> bool:
-    """Whether the data is in memory because a user's option says so."""
-    for test, _ in folding.conditions(item.write.node):
-        names = {dotted(part).lower() for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))}
-        texts = {str(part.value).lower() for part in ast.walk(test) if isinstance(part, ast.Constant)}
-        if any(word in name for name in names | texts for word in _OPT_IN):
-            return True
-    scope = item.frame.scope.name.lower()
+def is_asked_for(program: Program, item: Item) -> bool:
+    """Whether the data is only in memory because a user's option, off by default, says so."""
     frame: Frame | None = item.frame
-    while frame is not None and frame.call is not None:
-        for test, _ in folding.conditions(frame.call):
-            if any(word in ast.unparse(test).lower() for word in _OPT_IN):
+    node: ast.AST = item.write.node
+    while frame is not None:
+        for test, outcome in folding.conditions(node):
+            if _names_an_option(test) and not _holds_by_default(program, test, outcome, frame):
                 return True
-        frame = (
-            frame.caller if frame.caller is not None and frame.caller.scope.parent is item.frame.scope.parent else None
-        )
-    return "cache" in scope
+        if frame.call is None or frame.caller is None or frame.caller.scope.parent is not item.frame.scope.parent:
+            break
+        node, frame = frame.call, frame.caller
+    return "cache" in item.frame.scope.name.lower()
+
+
+def _names_an_option(test: ast.expr) -> bool:
+    texts = {dotted(part).lower() for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))}
+    texts |= {str(part.value).lower() for part in ast.walk(test) if isinstance(part, ast.Constant)}
+    return any(word in text for word in _OPT_IN for text in texts)
+
+
+def _holds_by_default(program: Program, test: ast.expr, outcome: bool, frame: Frame) -> bool:
+    """Whether a test comes out like this unless somebody outside of the project passes something else."""
+    found = [truth(value) for value in by_default(program.evaluator.values(test, frame))]
+    return bool(found) and all(verdict is outcome for verdict in found)
 
 
 def loop_around(node: ast.AST) -> ast.AST | None:
@@ -190,6 +284,8 @@ def per_sample_container(program: Program, item: Item) -> str | None:
         return _element_container(program, item)
     if isinstance(value, Product) and value.name in apis.LISTS_FILES:
         return f"what {value.name} gives"
+    if isinstance(value, Product) and value.name in ("numpy.array", "numpy.asarray") and _holds_objects(value):
+        return "an array of Python objects"
     if isinstance(value, Derived):
         origin = value.origin
         picked = all(step.via in ("[]", ".get()", ".values()", ".items()") for step in value.chain())
@@ -199,10 +295,19 @@ def per_sample_container(program: Program, item: Item) -> str | None:
     if isinstance(value, Collection) and value.each is None and value.kind in ("list", "dict", "set"):
         return _filled_container(program, value)
     if isinstance(value, Collection) and value.each is not None and value.kind in ("list", "dict", "set"):
-        if _all_plain(value.each) or loops_over_few(program, value.node, value.frame):
+        if _all_plain(value.each) or loops_over_few(program, value.node, value.frame) or _converts_few(program, value):
             return None
         return f"a {value.kind} of Python objects"
     return None
+
+
+def _converts_few(program: Program, value: Collection) -> bool:
+    """`list(self.CLASSES)` of a handful of spelled-out names."""
+    node = value.node
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    found = program.evaluator.values(node.args[0], value.frame)
+    return all(isinstance(v, Collection) and v.each is None and not filled_later(v) for v in found)
 
 
 def _filled_container(program: Program, value: Collection) -> str | None:
@@ -221,6 +326,11 @@ def _is_object(value: Value) -> bool:
     if isinstance(value, Product) and value.name.partition(".")[0] in ("numpy", "torch"):
         return False
     return isinstance(value, (Collection, Const, Derived)) or (isinstance(value, Product) and value.name in _STRINGS)
+
+
+def _holds_objects(value: Product) -> bool:
+    dtypes = [k.value for k in value.node.keywords if k.arg == "dtype"]
+    return any(getattr(d, "id", getattr(d, "value", "")) == "object" for d in dtypes)
 
 
 _LISTING_METHODS = {

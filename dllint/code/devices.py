@@ -35,6 +35,10 @@ _CONFIGS = frozenset(
 """Names of objects whose `.device` is a setting. The `.device` of anything else is that of a tensor or module."""
 
 
+_ACCELERATORS = frozenset({"accelerate.Accelerator", "lightning.fabric.Fabric", "lightning.Fabric"})
+"""Objects whose `.device` is that of the training."""
+
+
 class Device(Enum):
     """What is known of the device that something goes to."""
 
@@ -85,6 +89,8 @@ def _of_value(program: Program, value: Value) -> Device | None:
     if isinstance(value, Unknown) and "device" in value.name.lower():
         holder = value.name.rpartition(".")[0].rpartition(".")[2]
         return Device.MAYBE if not holder or holder in _CONFIGS else Device.NONE
+    if isinstance(value, Derived) and value.via == ".device" and isinstance(value.base, Product):
+        return Device.MAYBE if value.base.name in _ACCELERATORS else Device.NONE
     if isinstance(value, Product) and "device" in value.name.rpartition(".")[2].lower():
         return Device.MAYBE
     return Device.NONE

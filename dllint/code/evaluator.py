@@ -220,7 +220,7 @@ class Evaluator:
 
     def _augmented(self, value: ast.AST, frame: Frame) -> Values:
         assert isinstance(value, ast.AugAssign)
-        if isinstance(value.op, ast.Add) and isinstance(value.value, (ast.List, ast.ListComp)):
+        if isinstance(value.op, ast.Add) and isinstance(value.value, (ast.List, ast.ListComp, ast.Call)):
             return self.infer(value.value, frame)
         return UNKNOWNS
 

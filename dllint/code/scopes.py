@@ -439,7 +439,10 @@ class _Indexer:
         if function.attr in ("append", "add", "extend", "insert", "setdefault", "appendleft") and node.args:
             kind = "each" if function.attr == "extend" else "assign"
             value = node.args[-1]
-            if isinstance(function.value, ast.Attribute):
+            if isinstance(function.value, ast.Subscript) and isinstance(function.value.value, ast.Attribute):
+                binding = Binding(function.value.value.attr, kind, node, block, value)
+                self.scope.writes.append(AttributeWrite(binding.name, function.value.value, binding, True))
+            elif isinstance(function.value, ast.Attribute):
                 binding = Binding(function.value.attr, kind, node, block, value)
                 self.scope.writes.append(AttributeWrite(function.value.attr, function.value, binding, True))
             elif isinstance(function.value, ast.Name):
