@@ -91,7 +91,8 @@ def _beside_batch_sampler(loader: Loader) -> Iterator[Finding]:
     for name in ("shuffle", "drop_last"):
         if _is_true(loader, name):
             yield _finding(loader, name, "batch_sampler", f"{name}=True and a batch_sampler exclude each other")
-    if _given(loader, "sampler"):
+    sure = loader.option("sampler").is_surely_given() or loader.option("batch_sampler").is_surely_given()
+    if sure and _given(loader, "sampler"):
         yield _finding(loader, "sampler", "batch_sampler", "a sampler and a batch_sampler exclude each other")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, folding
-from dllint.code.scopes import dotted, last_name, parent
+from dllint.code.scopes import dotted, last_name, parent, scope_of
 from dllint.code.containers import filled_later
 from dllint.code.state import Item
 from dllint.code.values import (
@@ -61,10 +61,26 @@ def eager_read(program: Program, item: Item) -> Read | None:
         loop = loop_around(item.write.node)
         if loop is None or loops_over_few(program, loop, item.frame):
             return None
-        return contents_read(program, item.value)
-    if isinstance(item.value, Collection):
+        return _in_each_turn(contents_read(program, item.value), loop)
+    if isinstance(item.value, Collection) and not _is_parameter(item.write.binding.value, item.frame):
         return _read_into(program, item.value)
     return None
+
+
+def _is_parameter(node: ast.AST | None, frame: Frame) -> bool:
+    """Whether an attribute just keeps what the caller passes."""
+    bindings = frame.scope.index().bindings.get(node.id, ()) if isinstance(node, ast.Name) else ()
+    return any(binding.kind == "parameter" for binding in bindings)
+
+
+def _in_each_turn(read: Read | None, loop: ast.AST) -> Read | None:
+    """`read`, if it is made anew in each turn of a loop: in its body, or in a function that this calls."""
+    if read is None or scope_of(read.node) is not scope_of(loop):
+        return read
+    at: ast.AST | None = read.node
+    while at is not None and at is not loop:
+        at = parent(at)
+    return read if at is loop else None
 
 
 def _read_into(program: Program, value: Collection) -> Read | None:
@@ -75,13 +91,15 @@ def _read_into(program: Program, value: Collection) -> Read | None:
         if isinstance(value.node, _COMPREHENSIONS) and loops_over_few(program, value.node, value.frame):
             return None
         found = next((r for inner in value.each if (r := contents_read(program, inner)) is not None), None)
+        if isinstance(value.node, _COMPREHENSIONS):
+            return _in_each_turn(found, value.node)
         return found or _mapped(program, value)
     for binding in filled_later(value):
         loop = loop_around(binding.node)
         if loop is None or loops_over_few(program, loop, value.frame):
             continue
         for inner in program.evaluator.bound(binding, value.frame):
-            found = contents_read(program, inner)
+            found = _in_each_turn(contents_read(program, inner), loop)
             if found is not None:
                 return found
     return None

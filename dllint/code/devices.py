@@ -39,6 +39,9 @@ _ACCELERATORS = frozenset({"accelerate.Accelerator", "lightning.fabric.Fabric", 
 """Objects whose `.device` is that of the training."""
 
 
+_DEEPEST = 6
+
+
 class Device(Enum):
     """What is known of the device that something goes to."""
 
@@ -212,8 +215,10 @@ def _is_made_by_torch(program: Program, node: ast.expr, frame: Frame) -> bool:
     return False
 
 
-def is_on_cuda(program: Program, value: Value) -> bool:
+def is_on_cuda(program: Program, value: Value, depth: int = 0) -> bool:
     """Whether a value is certainly a tensor or module on an accelerator."""
+    if depth > _DEEPEST:
+        return False
     if isinstance(value, Derived):
         for step in value.chain():
             if isinstance(step.node, ast.Call) and step.via in (".cuda()", ".to()"):
@@ -221,9 +226,10 @@ def is_on_cuda(program: Program, value: Value) -> bool:
                 return moved is not None and moved.device is Device.CUDA
             if step.via in (".cpu()", ".numpy()", ".tolist()", ".item()"):
                 return False
-        return is_on_cuda(program, value.origin)
+        return is_on_cuda(program, value.origin, depth + 1)
     if isinstance(value, Product) and value.name in _JOINS:
-        return any(_holds_cuda(program, v) for a in value.node.args[:1] for v in program.evaluator.values(a, value.frame))
+        given = [v for a in value.node.args[:1] for v in program.evaluator.values(a, value.frame)]
+        return any(_holds_cuda(program, v, depth + 1) for v in given)
     if isinstance(value, Product):
         moved = transfer(program, value.node, value.frame)
         return moved is not None and moved.device is Device.CUDA and value.name not in apis.CUDA_RAISES
@@ -234,11 +240,11 @@ _JOINS = frozenset({"torch.stack", "torch.cat", "torch.concat", "torch.vstack", 
 """Functions whose result is on the device of what they are given."""
 
 
-def _holds_cuda(program: Program, value: Value) -> bool:
+def _holds_cuda(program: Program, value: Value, depth: int) -> bool:
     if isinstance(value, Collection):
         parts = list(value.each or ()) + [v for i in value.items[:20] for v in program.evaluator.values(i, value.frame)]
-        return any(is_on_cuda(program, part) for part in parts)
-    return is_on_cuda(program, value)
+        return any(is_on_cuda(program, part, depth + 1) for part in parts)
+    return is_on_cuda(program, value, depth + 1)
 
 
 def is_moved_in_place(program: Program, node: ast.AST | None, frame: Frame) -> bool:

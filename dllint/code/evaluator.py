@@ -462,7 +462,7 @@ class Evaluator:
         if isinstance(value, (Product, Derived, Collection)):
             return (derived(value, f".{name}", node, frame),)
         if isinstance(value, Unknown):
-            return (Unknown(dotted(node) or name, value.overrides),)
+            return (Unknown(dotted(node) or f"?.{name}", value.overrides),)
         return UNKNOWNS
 
     def _hyperparameter(self, holder: Instance, name: str) -> Values:

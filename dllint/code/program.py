@@ -260,13 +260,29 @@ class Program:
         own = scope.module
         needle = name.encode()
         yield own
+        homes = self._names_of_home(scope)
         for module in self._call_modules(scope):
-            if module is not own and needle in module.data and (own.is_test or not module.is_test):
+            if module is own or needle not in module.data or (module.is_test and not own.is_test):
+                continue
+            if id(module) in self._seed_ids or self._is_small or any(home in module.data for home in homes):
                 yield module
+
+    @staticmethod
+    def _names_of_home(scope: FunctionScope) -> tuple[bytes, ...]:
+        """What a module far from the seeds must speak of to call a function: its module, or its class."""
+        owner = scope.owner
+        return (scope.module.name.rpartition(".")[2].encode(), *((owner.name.encode(),) if owner is not None else ()))
+
+    @cached_property
+    def _seed_ids(self) -> set[int]:
+        return {id(module) for module in self.seeds}
 
     def _call_modules(self, scope: FunctionScope) -> Iterable[Module]:
         """Where calls of a function may stand: everywhere if it builds a loader or a dataset, else where they matter."""
-        if self._is_small or scope in self.facts.building_scopes or scope.name == "__init__":
+        owner = scope.owner
+        builds = scope in self.facts.building_scopes
+        makes = scope.name == "__init__" and owner is not None and owner.name in self.dataset_names
+        if self._is_small or builds or makes:
             return self.modules.by_file.values()
         return self.seeds
 

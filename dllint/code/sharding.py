@@ -82,6 +82,9 @@ def _source(program: Program, step: Step) -> ast.AST | None:
             return None
         if isinstance(yielded, ast.YieldFrom) and _is_own(program, yielded.value, step):
             return yielded
+        looped = _while_source(program, yielded, step)
+        if looped is not None:
+            return looped
     for loop in scope.loops:
         if isinstance(loop, ast.For) and _yields_of(loop) and not _is_endless(loop) and not _is_count(loop):
             if _is_own(program, loop.iter, step):
@@ -95,10 +98,20 @@ def _source(program: Program, step: Step) -> ast.AST | None:
 def _is_endless(node: ast.AST) -> bool:
     at: ast.AST | None = node
     while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        if isinstance(at, ast.While):
+        if isinstance(at, ast.While) and isinstance(at.test, ast.Constant):
             return True
         at = parent(at)
     return False
+
+
+def _while_source(program: Program, node: ast.AST, step: Step) -> ast.AST | None:
+    """`line = file.readline()`, then `while line: yield ...`: the loop ends with the data."""
+    at: ast.AST | None = node
+    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(at, ast.While) and isinstance(at.test, ast.Name) and _is_own(program, at.test, step):
+            return at.test
+        at = parent(at)
+    return None
 
 
 def _yields_of(loop: ast.For) -> bool:
@@ -175,6 +188,10 @@ _TRANSPARENT = frozenset(
 _DATA = frozenset(
     {
         "builtins.range",
+        "sqlite3.connect",
+        "duckdb.connect",
+        "pyarrow.parquet.ParquetFile",
+        "pyarrow.parquet.read_table",
         "builtins.open",
         "gzip.open",
         "io.open",
