@@ -46,7 +46,7 @@ from dllint.code.values import (
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_MOST_STEPS = 2500
+_MOST_STEPS = 300
 """Evaluation steps for one question."""
 _DEEPEST = 70
 """Nested evaluations: each takes some frames of Python's own stack."""
@@ -98,7 +98,8 @@ class Evaluator:
         finally:
             self._depth -= 1
             self._active.discard(place)
-        if not self.assumed and (found or self._depth == 0):
+        whole = bool(found) and self._steps <= _MOST_STEPS
+        if not self.assumed and (whole or self._depth == 0):
             self._memo[place] = found
         return found
 

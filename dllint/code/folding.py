@@ -225,7 +225,7 @@ _MOST_CONDITIONS = 30
 
 def narrowed(ev: Evaluator, node: ast.Name | ast.Attribute, found: Values, frame: Frame) -> Values:
     """`found` without the constants that the conditions passed on the way to `node` rule out."""
-    if len(ev.assumed) > 3 or not found:
+    if len(ev.assumed) > 3 or not any(isinstance(v, (Const, Number, Instance, Product)) for v in found):
         return found
     key = dotted(node)
     if not key:
@@ -234,6 +234,8 @@ def narrowed(ev: Evaluator, node: ast.Name | ast.Attribute, found: Values, frame
     if not tests:
         return found
     by_class = [(test, outcome) for test, outcome in tests if mentions(test, "isinstance")]
+    if not by_class and not any(isinstance(v, (Const, Number)) for v in found):
+        return found
     kept = tuple(
         value
         for value in found
@@ -266,6 +268,8 @@ def _on_taken_branches(
 ) -> list[tuple[Binding, Values]]:
     """The bindings of branches that may be taken; only those of a branch, and later ones, that certainly is."""
     if not any(isinstance(binding.block.owner, ast.If) for binding, _ in groups):
+        return groups
+    if not any(isinstance(value, (Const, Number)) for _, values in groups for value in values):
         return groups
     kept: list[tuple[Binding, Values]] = []
     for binding, values in groups:
