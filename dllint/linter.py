@@ -6,14 +6,19 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from dllint.files import Kind, Project, SourceFile
 from dllint.finding import Finding
+from dllint.parallel import can_fork, processors, shared_out
 from dllint.rule import Rule, registry
 from dllint.selection import enabled_rules, ignored_in, severity_of
 from dllint.settings import Settings
 from dllint.suppressions import MARKS, Suppressions, UnusedSuppression
+
+_WORTH_SHARING = 300_000
+_MOST_PROCESSES = 8
 
 Progress = Callable[[int, int], None]
 """Called with how many steps are done, and how many there are."""
@@ -33,6 +38,13 @@ class Source(Protocol):
 
 class Program(Protocol):
     """What is known of one project; `dllint.code.program.Program` is the real one."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of what may matter in the project: a measure of the work."""
+
+    def prepare(self) -> None:
+        """Find out what all subjects share, before the work is shared out."""
 
     def subjects(self, subject_type: type) -> Iterable[Any]:
         """All datasets, loaders, ... of the project: what a rule with this subject is called with."""
@@ -64,6 +76,8 @@ class Report:
     errors: list[InternalError] = field(default_factory=list)
     file_count: int = 0
     """How many files were asked for."""
+    fixed: int = 0
+    """How many findings were mended before this run."""
     programs: dict[str, Program] = field(default_factory=dict)
     """The program that each reported path belongs to: where output finds source lines."""
 
@@ -109,7 +123,7 @@ def _lint_project(
     except Exception:
         report.errors.append(_error("", project.root))
         return
-    found = list(_run_rules(rules, program, report, progress))
+    found = _run_all(rules, program, settings, report, progress)
     found = [finding for finding in found if finding.location.path in targets]
     found = _without_replaced(_without_duplicates(found))
     found = [finding for finding in found if not ignored_in(settings, finding.location.path, finding.code)]
@@ -120,10 +134,43 @@ def _lint_project(
     report.programs |= {place.path: program for finding in found for place in finding.locations()}
 
 
-def _run_rules(rules: list[Rule], program: Program, report: Report, progress: Progress) -> Iterator[Finding]:
+def _run_all(
+    rules: list[Rule], program: Program, settings: Settings, report: Report, progress: Progress
+) -> list[Finding]:
+    """All rules on all subjects, shared out over processes where there is enough to do."""
+    shares = _shares(program, settings)
+    if shares == 1:
+        return list(_run_rules(rules, program, report, progress, (0, 1)))
+
+    def work(number: int) -> tuple[list[Finding], list[InternalError]]:
+        part = Report()
+        step = progress if number == 0 else lambda done, total: None
+        return list(_run_rules(rules, program, part, step, (number, shares))), part.errors
+
+    program.prepare()
+    found: list[Finding] = []
+    for findings, errors in shared_out(work, shares):
+        found += findings
+        report.errors += errors
+    return found
+
+
+def _shares(program: Program, settings: Settings) -> int:
+    """How many processes pay: forking one costs some milliseconds."""
+    if not can_fork() or settings.jobs == 1 or program.size < _WORTH_SHARING:
+        return 1
+    return max(1, min(settings.jobs or processors(), _MOST_PROCESSES))
+
+
+def _run_rules(
+    rules: list[Rule], program: Program, report: Report, progress: Progress, share: tuple[int, int]
+) -> Iterator[Finding]:
+    """The rules on one share of the subjects: with (k, n), each nth from the kth on."""
+    first, step = share
     for done, rule in enumerate(rules, 1):
         if rule.subject is not UnusedSuppression:
-            yield from _run_rule(rule, _subjects(rule, program, report), report)
+            subjects = islice(_subjects(rule, program, report), first, None, step)
+            yield from _run_rule(rule, subjects, report)
         progress(done, len(rules))
 
 

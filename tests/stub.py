@@ -36,6 +36,11 @@ class StubProgram:
     def __init__(self, project: Project, settings: Settings) -> None:
         self.sources = {file.path: Source(file.path, file.read()) for file in project.files}
 
+    size = 0
+
+    def prepare(self) -> None:
+        """Nothing is shared by these subjects."""
+
     def subjects(self, subject_type: type) -> Iterable[Line]:
         assert subject_type is Line
         for path, source in self.sources.items():

@@ -16,6 +16,7 @@ from dllint.code.values import (
     Instance,
     Super,
     Values,
+    constants,
     derived,
     merge,
 )
@@ -132,7 +133,9 @@ def _class_level(ev: Evaluator, value: Instance | ClassRef, name: str, node: ast
     for base in project_mro(ev, value.cls):
         bindings = base.index().bindings.get(name)
         if bindings:
-            return ev.bound(bindings[-1], Frame(base))
+            found = ev.bound(bindings[-1], Frame(base))
+            # A field that is None until a config fills it says nothing.
+            return UNKNOWNS if constants(found) == [None] else found
     if any(base != "?" for base in external_bases(ev, value.cls)):
         return (derived(value, f".{name}", node, frame),)
     return UNKNOWNS

@@ -144,11 +144,11 @@ def contents_read(program: Program, value: Value, depth: int = 0, *, converted: 
             if value.name in apis.LAZY_READS and not converted:
                 return None
             return None if _is_mapped(value) else Read(value.name, value.node, value.frame)
-        if value.name in apis.PARSES:
-            return Read(value.name, value.node, value.frame)
+        if value.name in apis.PARSES:  # records as a rule; contents where they become arrays
+            return Read(value.name, value.node, value.frame) if converted else None
         return _within_call(program, value.node, value.frame, depth)
     if isinstance(value, Derived):
-        return _derived_contents(program, value, depth)
+        return _derived_contents(program, value, depth, converted)
     if isinstance(value, Collection) and value.kind != "generator":
         return _within_collection(program, value, depth)
     return None
@@ -172,9 +172,9 @@ _METADATA = frozenset({
 """Steps after which no more than a summary is left of the contents."""
 
 
-def _derived_contents(program: Program, value: Derived, depth: int) -> Read | None:
+def _derived_contents(program: Program, value: Derived, depth: int, converted: bool) -> Read | None:
     steps = list(value.chain())
-    if any(step.via in _METADATA for step in steps):
+    if any(step.via in _METADATA or _is_field(step.via) for step in steps):
         return None
     origin = value.origin
     reads = any(step.via in (".read()", ".read_bytes()", ".read_text()") for step in steps)
@@ -183,11 +183,16 @@ def _derived_contents(program: Program, value: Derived, depth: int) -> Read | No
     if isinstance(origin, Product) and origin.name in apis.LAZY_READS:
         forced = any(step.via[1:-2] in apis.FORCES_CONTENTS for step in steps if step.via.endswith("()"))
         whole = any(step.via == "[]" and _is_whole(step.node) for step in steps)
-        converted = any(step.via == "op" for step in steps)
-        if origin.name == "builtins.open" or not (forced or whole or converted):
+        computed = any(step.via == "op" for step in steps)
+        if origin.name == "builtins.open" or not (forced or whole or computed):
             return None
         return Read(origin.name, origin.node, origin.frame)
-    return contents_read(program, origin, depth + 1)
+    return contents_read(program, origin, depth + 1, converted=converted)
+
+
+def _is_field(via: str) -> bool:
+    """`.encoding`: a field of what was read, not all of it."""
+    return via.startswith(".") and not via.endswith("()") and via not in (".data", ".values", ".T", ".array")
 
 
 def _is_whole(node: ast.AST) -> bool:

@@ -224,7 +224,7 @@ def is_on_cuda(program: Program, value: Value, depth: int = 0) -> bool:
             if isinstance(step.node, ast.Call) and step.via in (".cuda()", ".to()"):
                 moved = transfer(program, step.node, step.frame)
                 return moved is not None and moved.device is Device.CUDA
-            if step.via in (".cpu()", ".numpy()", ".tolist()", ".item()"):
+            if step.via in (".cpu()", ".numpy()", ".tolist()", ".item()") or _is_other_attribute(step.via):
                 return False
         return is_on_cuda(program, value.origin, depth + 1)
     if isinstance(value, Product) and value.name in _JOINS:
@@ -245,6 +245,11 @@ def _holds_cuda(program: Program, value: Value, depth: int) -> bool:
         parts = list(value.each or ()) + [v for i in value.items[:20] for v in program.evaluator.values(i, value.frame)]
         return any(is_on_cuda(program, part, depth + 1) for part in parts)
     return is_on_cuda(program, value, depth + 1)
+
+
+def _is_other_attribute(via: str) -> bool:
+    """`model.hparams`: not the tensor itself, nor a view of it."""
+    return via.startswith(".") and not via.endswith("()") and via not in (".data", ".T", ".mT", ".grad", ".weight")
 
 
 def is_moved_in_place(program: Program, node: ast.AST | None, frame: Frame) -> bool:

@@ -62,6 +62,8 @@ class Evaluator:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._memo: dict[tuple[int, int], Values] = {}
+        self._cut_short: dict[tuple[int, int], Values] = {}
+        """What was found when the budget of a larger question ended: good enough within other questions."""
         self._active: set[tuple[int, int]] = set()
         self._globals: dict[tuple[int, str], Values] = {}
         self._attributes: dict[tuple[object, str], Values] = {}
@@ -89,6 +91,8 @@ class Evaluator:
         place = (id(node), id(frame))
         if not self.assumed and place in self._memo:
             return self._memo[place]
+        if self._depth and not self.assumed and place in self._cut_short:
+            return self._cut_short[place]
         if place in self._active:
             return ()
         self._active.add(place)
@@ -98,9 +102,9 @@ class Evaluator:
         finally:
             self._depth -= 1
             self._active.discard(place)
-        whole = bool(found) and self._steps <= _MOST_STEPS
-        if not self.assumed and (whole or self._depth == 0):
-            self._memo[place] = found
+        if not self.assumed and (found or self._depth == 0):
+            memo = self._memo if self._steps <= _MOST_STEPS or self._depth == 0 else self._cut_short
+            memo[place] = found
         return found
 
     def _constant(self, node: ast.Constant, frame: Frame) -> Values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,14 +26,17 @@ if TYPE_CHECKING:
 class WorkerEntry:
     """The code that workers run for one entry: a dataset's methods, or a function handed to a loader."""
 
-    def __init__(
-        self, program: Program, code: WorkerCode, path: str, loaders_: list[Loader], dataset: Dataset | None
-    ) -> None:
+    def __init__(self, program: Program, subject: Dataset | Loader, steps: Sequence[Step] = ()) -> None:
         self.program = program
-        self.code = code
-        self.path = path
-        self.loaders = loaders_
-        self.dataset = dataset
+        self.path = subject.path
+        self.dataset = subject if isinstance(subject, Dataset) else None
+        self.loaders = subject.working_loaders if isinstance(subject, Dataset) else [subject]
+        self._steps = steps
+
+    @cached_property
+    def code(self) -> WorkerCode:
+        """All functions that are reached from it."""
+        return self.dataset.worker if self.dataset is not None else WorkerCode(self.program, self._steps)
 
     @property
     def start_methods(self) -> frozenset[str]:
@@ -119,7 +122,7 @@ class Facts:
     def _entries(self) -> Iterator[WorkerEntry]:
         for dataset in self.datasets:
             if not dataset.runs_in_main:
-                yield WorkerEntry(self.program, dataset.worker, dataset.path, dataset.working_loaders, dataset)
+                yield WorkerEntry(self.program, dataset)
         for loader in self.loaders:
             if loader.has_no_workers:
                 continue
@@ -128,7 +131,7 @@ class Facts:
                 steps += entries_of_values(self.program, argument.values(self.program.evaluator), name)
             steps += entries_of_values(self.program, loader.dataset_values(), "dataset")
             if steps or any(not isinstance(v, Unknown) for v in loader.dataset_values()):
-                yield WorkerEntry(self.program, WorkerCode(self.program, steps), loader.path, [loader], None)
+                yield WorkerEntry(self.program, loader, steps)
 
     def loaders_made_by(self, value: Value) -> list[Loader]:
         """The loaders that a loader object can be, by the call that made it."""
@@ -140,8 +143,17 @@ class Facts:
     def declared_start_methods(self, module: Module) -> frozenset[str]:
         """What `set_start_method` sets in the module, or in any module of the project that builds no loader itself."""
         if module not in self._declared:
-            self._declared[module] = start_method.declared(self.program, module) or self._declared_elsewhere
+            own = start_method.declared(self.program, module)
+            self._declared[module] = own or self._declared_by_entries(module) or self._declared_elsewhere
         return self._declared[module]
+
+    def _declared_by_entries(self, module: Module) -> frozenset[str]:
+        """What all scripts that lead to a module set, if all of them do."""
+        if not self._declared_elsewhere:
+            return frozenset()
+        entries = [m for m in self.program.importers(module) if b"__main__" in m.data and not m.is_test]
+        found = [start_method.declared(self.program, entry) for entry in entries]
+        return frozenset().union(*found) if found and all(found) else frozenset()
 
     @cached_property
     def _declared_elsewhere(self) -> frozenset[str]:

@@ -55,6 +55,8 @@ def handle_of(program: Program, value: Value) -> Handle | None:
     steps = list(value.chain())[::-1]
     if any(not _keeps(program, api, step, first=number == 0) for number, step in enumerate(steps)):
         return None
+    if origin.name.startswith("lmdb."):  # one transaction holds its one reader slot: measured clean under fork
+        api = _mild_lmdb(api)
     return Handle(api, origin, derived=True)
 
 
@@ -126,12 +128,16 @@ def _for_arguments(program: Program, api: HandleApi, value: Product) -> HandleAp
     if not value.name.startswith("lmdb."):
         return api
     if _is(program, value, "readonly", True) and _is(program, value, "lock", False):
-        harm = (
-            "the environment cannot be pickled (TypeError: cannot pickle 'Environment' object) under spawn and "
-            "forkserver, the Linux default from Python 3.14"
-        )
-        return replace(api, mild=True, harm=harm)
+        return _mild_lmdb(api)
     return api
+
+
+def _mild_lmdb(api: HandleApi) -> HandleApi:
+    harm = (
+        "it cannot be pickled (TypeError: cannot pickle 'Environment' object) under spawn and forkserver, the Linux "
+        "default from Python 3.14"
+    )
+    return replace(api, mild=True, harm=harm)
 
 
 def _is(program: Program, value: Product, name: str, wanted: bool) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, folding
+from dllint.code.modules import Module
 from dllint.code.scopes import Scope, last_name
 from dllint.code.values import (
     UNKNOWN,
@@ -69,9 +70,15 @@ def result(ev: Evaluator, name: str, call: ast.Call, frame: Frame) -> Values:
     return (Product(name, call, frame),)
 
 
+_GIVE_THEMSELVES = frozenset("to cuda cpu eval train half float double requires_grad_ share_memory".split())
+"""Methods of a torch module that give the module."""
+
+
 def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame) -> Values:
     """What calling a method of a library object, or of a container, gives."""
     base, name = function.base, function.via.removeprefix(".")
+    if isinstance(base, Instance) and name in _GIVE_THEMSELVES:
+        return (base,)
     if isinstance(base, Collection) and base.kind == "dict" and name in ("get", "pop") and call.args:
         key = call.args[0]
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -308,7 +315,18 @@ def argparse_option(ev: Evaluator, namespace: Derived, name: str) -> Values:
     """The default of an option: what the program runs with when it is started plainly."""
     scope = namespace.frame.scope
     found = _options(ev, scope, name)
-    return merge(found) if found else (Unknown(name),)
+    if not found:
+        return (Unknown(name),)
+    return merge([*found, (Unknown(name),)]) if _is_changed(ev, scope.module, name) else merge(found)
+
+
+def _is_changed(ev: Evaluator, module: Module, name: str) -> bool:
+    """Whether the program itself gives the option another value: `if args.workers < 0: args.workers = 4`."""
+    return any(
+        write.name == name and not isinstance(write.binding.value, ast.Constant)
+        for scope in module.scopes_around(module.lines_with(name))
+        for write in scope.index().writes
+    )
 
 
 def _options(ev: Evaluator, scope: Scope, name: str) -> list[Values]:
@@ -319,7 +337,7 @@ def _options(ev: Evaluator, scope: Scope, name: str) -> list[Values]:
     return elsewhere if len({v.key for values in elsewhere for v in values}) == 1 else []
 
 
-def _declared(ev: Evaluator, module: object, name: str) -> list[Values]:
+def _declared(ev: Evaluator, module: Module, name: str) -> list[Values]:
     found = []
     for call, scope in ev.program.calls_in(module, "add_argument"):
         if name not in option_names(call):

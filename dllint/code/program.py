@@ -25,6 +25,7 @@ from dllint.settings import Settings
 from dllint.syntax.python import Source
 
 _LONGEST_SCRIPT = 50_000
+_MOST_IMPORTERS = 60
 _SMALL = 2_000_000
 """Bytes of Python in a project that can be searched for every function."""
 _MOST_CALL_SITES = 24
@@ -138,13 +139,23 @@ class Program:
 
     def is_imported(self, module: Module) -> bool:
         """Whether another module of the project imports this one, as far as last names tell."""
+        return next(self._importing(module), None) is not None
+
+    def _importing(self, module: Module) -> Iterator[Module]:
         name = module.name.rpartition(".")[2].encode()
         pattern = re.compile(rb"^[ \t]*(?:from|import)[ \t][^\n]*\b" + re.escape(name) + rb"\b", re.MULTILINE)
-        return any(
-            name in other.data and pattern.search(other.data) is not None
-            for other in self.modules.by_file.values()
-            if other is not module
-        )
+        for other in self.modules.by_file.values():
+            if other is not module and name in other.data and pattern.search(other.data) is not None:
+                yield other
+
+    def importers(self, module: Module) -> list[Module]:
+        """The module, and those that import it, directly or not."""
+        found = [module]
+        for known in found:
+            if len(found) > _MOST_IMPORTERS:
+                break
+            found += [other for other in self._importing(known) if other not in found]
+        return found
 
     def modules_with(self, *words: str) -> list[Module]:
         """The modules whose text holds all these words."""
@@ -327,6 +338,15 @@ class Program:
         return found
 
     # Subjects
+
+    @property
+    def size(self) -> int:
+        """Bytes of the modules that may matter."""
+        return sum(len(module.data) for module in self.seeds)
+
+    def prepare(self) -> None:
+        """Find the loaders and the datasets: what all subjects share."""
+        _ = self.facts.worker_entries
 
     def subjects(self, kind: type) -> Iterable[Any]:
         """All subjects of a rule whose check takes a `kind`."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dllint.code import classes
+from dllint.code import classes, folding
 from dllint.code.containers import filled_later
 from dllint.code.scopes import AttributeWrite, Binding, Block, ClassScope, FunctionScope, block_of, parent
 from dllint.code.values import Collection, Frame, Function, Instance, Product, Value, Values
@@ -88,6 +88,8 @@ def _run(program: Program, found: _Init, scope: FunctionScope, frame: Frame, val
     steps += [(_end(target), "delete", target) for target in scope.deletes]
     steps += [(_end(node), "read", node) for node in scope.attributes if _is_property(program, node, receiver, value)]
     for _, kind, node in sorted(steps, key=lambda step: step[0]):
+        if not _is_passed(program, node.node if isinstance(node, AttributeWrite) else node, frame):
+            continue
         if isinstance(node, AttributeWrite):
             _write(program, found, node, frame)
         elif kind == "delete":
@@ -101,6 +103,14 @@ def _run(program: Program, found: _Init, scope: FunctionScope, frame: Frame, val
         elif isinstance(node, ast.Call):
             _call(program, found, node, frame, value, depth)
     found.passed.discard(id(scope))
+
+
+def _is_passed(program: Program, node: ast.AST, frame: Frame) -> bool:
+    """Whether no condition around a node is known to come out otherwise in this activation."""
+    if frame.call is None:
+        return True
+    blocks = [block for block in block_of(node).chain() if isinstance(block.owner, ast.If)]
+    return not any(folding.is_ruled_out(program.evaluator, block, frame) for block in blocks)
 
 
 def _cache(found: _Init, getter: FunctionScope, node: ast.Attribute, frame: Frame) -> None:
@@ -273,6 +283,7 @@ def drops(program: Program, cls: ClassScope, attribute: str) -> bool:
         node.value for node in ast.walk(method.node) if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     names = {node.attr for node in ast.walk(method.node) if isinstance(node, ast.Attribute)}
+    names |= {node.arg for node in ast.walk(method.node) if isinstance(node, ast.keyword) and node.arg}
     spoken_of = attribute in texts or attribute in names
     # A copy of the whole state names what it drops; a state that is spelled out names what it keeps.
     return (spoken_of or not texts) if copies else not spoken_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, folding
@@ -33,6 +34,7 @@ WORKER_METHODS = ("__getitem__", "__getitems__", "__iter__", "__next__", "__len_
 """The methods of a dataset that a worker calls."""
 
 _MOST_STEPS = 300
+_MOST_CALLABLES = 40
 _DEEPEST = 6
 """Calls from the entry that are followed: what lies deeper belongs to general helpers, and is reached by guesses."""
 _MODULE_BASES = ("torch.nn.Module", "torch.nn.modules.module.Module", "lightning.pytorch.LightningModule")
@@ -296,7 +298,8 @@ def callables(program: Program, value: Value) -> tuple[Value, ...]:
     known = memo.get(value.key)
     if known is None:
         memo[value.key] = ()  # what a cycle sees
-        known = memo[value.key] = tuple(_callables(program, value))
+        found = {inner.key: inner for inner in islice(_callables(program, value), _MOST_CALLABLES * 4)}
+        known = memo[value.key] = tuple(found.values())[:_MOST_CALLABLES]
     return known
 
 
