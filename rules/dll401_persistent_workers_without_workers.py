@@ -45,6 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.code import repairs
 from dllint.code.loaders import Loader
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
@@ -77,4 +78,5 @@ def persistent_workers_without_workers(loader: Loader) -> Iterator[Finding]:
         related=loader.zero_related(),
         symbol=loader.symbol,
         evidence="persistent_workers",
+        fix=repairs.only_with_workers(loader, "persistent_workers"),
     )

@@ -44,6 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.code import repairs
 from dllint.code.loaders import Loader
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
@@ -62,7 +63,8 @@ def prefetch_without_workers(loader: Loader) -> Iterator[Finding]:
     """Yield the loaders that prefetch with workers which they do not have."""
     if not loader.is_refused_without_workers("prefetch_factor"):
         return
-    if loader.program.pins.torch_is_below((2, 0)) and loader.option("prefetch_factor").constants() == [2]:
+    is_torch_1 = loader.program.pins.torch_is_below((2, 0))
+    if is_torch_1 and loader.option("prefetch_factor").constants() == [2]:
         return  # torch 1.x took its own default for "not given"
     yield RULE.finding(
         loader.where("prefetch_factor"),
@@ -71,4 +73,5 @@ def prefetch_without_workers(loader: Loader) -> Iterator[Finding]:
         related=loader.zero_related(),
         symbol=loader.symbol,
         evidence="prefetch_factor",
+        fix=repairs.only_with_workers(loader, "prefetch_factor", otherwise="2" if is_torch_1 else "None"),
     )

@@ -44,6 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.code import repairs
 from dllint.code.loaders import Loader, Option
 from dllint.code.values import bounds
 from dllint.finding import Failure, Finding, Severity
@@ -56,6 +57,8 @@ RULE = Rule(
     failure=Failure.REFUSED_ARGUMENTS,
     since="0.1",
 )
+
+_DEFAULTS = {"multiprocessing_context": "None", "timeout": "0"}
 
 
 @RULE.check
@@ -87,4 +90,5 @@ def _finding(loader: Loader, name: str, claim: str, symptom: str) -> Finding:
         related=loader.zero_related(),
         symbol=loader.symbol,
         evidence=name,
+        fix=repairs.only_with_workers(loader, name, otherwise=_DEFAULTS[name]),
     )

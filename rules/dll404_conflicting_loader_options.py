@@ -45,10 +45,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import apis, classes
+from dllint.code import apis, classes, repairs
 from dllint.code.loaders import Loader
 from dllint.code.values import Const, Instance, Product, Unknown
-from dllint.finding import Failure, Finding, Related, Severity
+from dllint.finding import Failure, Finding, Fix, Related, Severity
 from dllint.rule import Rule
 
 RULE = Rule(
@@ -134,4 +134,12 @@ def _finding(loader: Loader, name: str, other: str, text: str) -> Finding:
         related=[Related(f"{other} is given here", loader.where(other)), *loader.context_related()],
         symbol=loader.symbol,
         evidence=f"{name}/{other}",
+        fix=_fix(loader, name, other),
     )
+
+
+def _fix(loader: Loader, name: str, other: str) -> Fix | None:
+    """Let the sampler alone decide the order. Where it may be None on another way, that changes the order there."""
+    if name != "shuffle" or other == "dataset" or not repairs.is_literally(loader, "shuffle", True):
+        return None
+    return repairs.removal(loader, "shuffle", safe=repairs.is_made_in_the_call(loader, other))

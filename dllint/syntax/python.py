@@ -16,7 +16,7 @@ MAX_BYTES = 8_000_000
 """A larger file is generated; reading it as a tree would take seconds and gigabytes."""
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_LINE_END = re.compile("\r\n|\r|\n")
+LINE_END = re.compile("\r\n|\r|\n")
 
 
 class CannotParse(Exception):
@@ -44,7 +44,7 @@ class Source:
     @cached_property
     def lines(self) -> list[str]:
         """The lines as Python counts them, without their ends."""
-        return _LINE_END.split(self.text)
+        return LINE_END.split(self.text)
 
     def line(self, row: int) -> str:
         """Line `row` (from 1), or an empty string beyond the end."""
