@@ -22,6 +22,9 @@ class Arguments(argparse.Namespace):
     """The fields of Settings that were given."""
     output_format: str
     output_file: str | None
+    fix: bool
+    unsafe_fixes: bool
+    diff: bool
     fail_on: Any
     """The lowest Severity that makes the run fail."""
     exit_zero: bool
@@ -38,11 +41,20 @@ class Arguments(argparse.Namespace):
 
 def parse(words: Sequence[str]) -> Arguments:
     """Read the command line of `dllint check`. Bad usage ends the process with status 2, as argparse does."""
-    arguments = _check_parser().parse_args(words, namespace=Arguments())
+    parser = _check_parser()
+    arguments = parser.parse_args(words, namespace=Arguments())
+    _check_fixes(parser, arguments)
     given = ((field, getattr(arguments, field)) for field in _SETTINGS)
     arguments.settings = {field: tuple(value) if isinstance(value, list) else value for field, value in given}
     arguments.fail_on = Severity[arguments.fail_on.upper()]
     return arguments
+
+
+def _check_fixes(parser: argparse.ArgumentParser, arguments: Arguments) -> None:
+    if arguments.unsafe_fixes and not arguments.fix and not arguments.diff:
+        parser.error("argument --unsafe-fixes: works only with --fix or --diff")
+    if arguments.fix and not arguments.diff and "-" in arguments.paths:
+        parser.error("argument --fix: cannot be used on stdin; --diff can")
 
 
 def parse_rule(words: Sequence[str]) -> tuple[str, str]:
@@ -95,6 +107,7 @@ def _check_parser() -> argparse.ArgumentParser:
     parser.add_argument("paths", nargs="*", default=["."], metavar="PATHS", help="files or folders; - reads stdin")
     parser.add_argument("--version", action="version", version=f"dllint {__version__}")
     _add_selection(parser)
+    _add_fixes(parser)
     _add_output(parser)
     _add_files_and_settings(parser)
     _add_environment(parser)
@@ -122,6 +135,13 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         metavar="GLOB:RULES",
         help="rules that are silent in some files: 'tests/*:DLL2,DLL501'",
     )
+
+
+def _add_fixes(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("fixes")
+    group.add_argument("--fix", action="store_true", help="mend what can be mended safely, report the rest")
+    group.add_argument("--unsafe-fixes", action="store_true", help="mend also what may change what the program does")
+    group.add_argument("--diff", action="store_true", help="only show what --fix would change; exit 1 if anything")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:

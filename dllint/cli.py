@@ -16,6 +16,7 @@ from dllint.rule import UnknownRule, registry, rule_named
 from dllint.settings import Settings, SettingsError, load, merge
 
 if TYPE_CHECKING:
+    from dllint.fixes import Change
     from dllint.linter import Report
     from dllint.output import Style
 
@@ -98,9 +99,60 @@ def _check(arguments: Arguments) -> int:
         return _show_files([file.path for file in targets])
     if not targets and not arguments.quiet:
         sys.stderr.write("warning: no files to lint below the given paths\n")
+    if arguments.fix or arguments.diff:
+        return _fix(projects, settings, arguments)
     report = _lint(projects, settings, arguments)
     _print(report, arguments)
     return _status(report, arguments)
+
+
+def _fix(projects: list[Project], settings: Settings, arguments: Arguments) -> int:
+    from dllint import fixes
+
+    def lint(some: Sequence[Project]) -> Report:
+        return _lint(some, settings, arguments)
+
+    report, changes = fixes.fix_all(projects, lint, unsafe=arguments.unsafe_fixes)
+    if arguments.diff:
+        return _show_diff(report, changes, arguments)
+    failed = [error for change in changes if (error := _write_change(change))]
+    _print(report, arguments)
+    _tell_what_was_fixed(report, arguments)
+    return _fail("\n".join(failed)) if failed else _status(report, arguments)
+
+
+def _tell_what_was_fixed(report: Report, arguments: Arguments) -> None:
+    """On stderr, where the report itself has no summary: stdout is read by programs."""
+    from dllint.output import fixed
+
+    has_summary = arguments.output_format == "text" and _style(arguments, sys.stdout).terminal
+    if report.fixed and not arguments.quiet and (not has_summary or arguments.output_file is not None):
+        sys.stderr.write(f"{fixed(report)}\n")
+
+
+def _write_change(change: Change) -> str:
+    """Write one changed file; what went wrong, if anything."""
+    from dllint import fixes
+
+    try:
+        fixes.write(change)
+    except OSError as error:
+        return f"{change.path}: not fixed: {error.strerror}"
+    return ""
+
+
+def _show_diff(report: Report, changes: list[Change], arguments: Arguments) -> int:
+    from dllint.fixes.diff import unified
+
+    if arguments.output_file is None:
+        sys.stdout.writelines(unified(changes, terminal=_style(arguments, sys.stdout).terminal))
+        sys.stdout.flush()
+    else:
+        _to_file(arguments.output_file, lambda stream: stream.writelines(unified(changes, terminal=False)))
+    _print_errors(report, arguments)
+    if report.errors:
+        return FAILURE
+    return FINDINGS if changes and not arguments.exit_zero else OK
 
 
 def settings_of(arguments: Arguments) -> Settings:
@@ -135,7 +187,7 @@ def _show_files(paths: list[str]) -> int:
     return OK
 
 
-def _lint(projects: list[Project], settings: Settings, arguments: Arguments) -> Report:
+def _lint(projects: Sequence[Project], settings: Settings, arguments: Arguments) -> Report:
     from dllint.linter import lint
 
     if arguments.quiet or not sys.stderr.isatty():
@@ -155,6 +207,10 @@ def _print(report: Report, arguments: Arguments) -> None:
     else:
         style = _style(arguments)
         _to_file(arguments.output_file, lambda stream: write(report, stream, arguments.output_format, style))
+    _print_errors(report, arguments)
+
+
+def _print_errors(report: Report, arguments: Arguments) -> None:
     for error in report.errors:
         _fail(f"{error.traceback.rstrip()}\n{error.summary}" if arguments.verbose else error.summary)
     if report.errors:

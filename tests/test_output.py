@@ -126,9 +126,11 @@ def test_unprintable_characters_become_escapes(text: str, expected: str) -> None
 
 def test_the_summary_counts() -> None:
     given = report()
-    assert summary(given) == "Found 2 errors, 1 warning in 41 files."
+    told = "1 fixable with --fix --unsafe-fixes."
+    assert summary(given) == f"Found 2 errors, 1 warning in 41 files. {told}"
     given.suppressed = given.findings[:1]
-    assert summary(given) == "Found 2 errors, 1 warning in 41 files (1 suppressed)."
+    given.fixed = 2
+    assert summary(given) == f"Fixed 2 findings. Found 2 errors, 1 warning in 41 files (1 suppressed). {told}"
     assert summary(Report(file_count=1)) == "No findings in 1 file."
 
 

@@ -83,7 +83,21 @@ def summary(report: Report) -> str:
     parts = [_plural(by_severity[severity], severity.label) for severity in sorted(by_severity, reverse=True)]
     if report.suppressed:
         files += f" ({len(report.suppressed)} suppressed)"
-    return f"Found {', '.join(parts)} in {files}." if parts else f"No findings in {files}."
+    found = f"Found {', '.join(parts)} in {files}." if parts else f"No findings in {files}."
+    return " ".join(filter(None, (fixed(report), found, _fixable(report))))
+
+
+def fixed(report: Report) -> str:
+    """How many findings were mended."""
+    return f"Fixed {_plural(report.fixed, 'finding')}." if report.fixed else ""
+
+
+def _fixable(report: Report) -> str:
+    """How many findings `--fix` would mend, for whoever does not know it yet."""
+    safe = [finding.fix.safe for finding in report.findings if finding.fix]
+    counted = ((sum(safe), "--fix"), (len(safe) - sum(safe), "--fix --unsafe-fixes"))
+    told = [f"{number} fixable with {flags}" for number, flags in counted if number]
+    return f"{', '.join(told)}." if told else ""
 
 
 def _plural(number: int, noun: str) -> str:
