@@ -78,8 +78,6 @@ class Report:
     """How many files were asked for."""
     fixed: int = 0
     """How many findings were mended before this run."""
-    fixed: int = 0
-    """How many findings were mended before this run."""
     programs: dict[str, Program] = field(default_factory=dict)
     """The program that each reported path belongs to: where output finds source lines."""
 
