@@ -11,7 +11,7 @@ from dllint.code.loaders import Loader
 from dllint.code.modules import Module
 from dllint.code.scopes import ClassScope
 from dllint.code.state import Item
-from dllint.code.values import ClassRef, Collection, Derived, Frame, Instance, Product, Value
+from dllint.code.values import ClassRef, Collection, Derived, Frame, Instance, Product, Value, is_unknown
 from dllint.code.workers import WORKER_METHODS, WorkerCode, entries_of_class, entries_of_values
 from dllint.finding import Location, Related
 
@@ -66,8 +66,14 @@ class Dataset:
     def start_methods(self) -> frozenset[str]:
         """The methods by which workers that read it may be started."""
         if not self.working_loaders:
-            return start_method.of_scope(self.program, self.cls)
+            return self._of_unknown_readers() or start_method.of_scope(self.program, self.cls)
         return frozenset().union(*(start_method.of_loader(self.program, loader) for loader in self.working_loaders))
+
+    def _of_unknown_readers(self) -> frozenset[str]:
+        """Of the loaders that may read it, since it cannot be seen what they read: if all are started by one method."""
+        readers = [r for r in self.program.facts.loaders if not r.has_no_workers and is_unknown(r.dataset_values())]
+        found = [start_method.of_loader(self.program, reader) for reader in readers if not reader.module.is_test]
+        return found[0] if found and all(methods == found[0] for methods in found) else frozenset()
 
     @property
     def may_fork(self) -> bool:

@@ -136,7 +136,7 @@ class Facts:
     def loaders_made_by(self, value: Value) -> list[Loader]:
         """The loaders that a loader object can be, by the call that made it."""
         node = getattr(value, "node", None)
-        return [loader for loader in self.loaders if loader.call is node or loader.frame.call is node]
+        return [loader for loader in self.loaders if loader.call is node or loader.construction is node]
 
     # Start methods
 

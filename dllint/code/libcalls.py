@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, folding
 from dllint.code.modules import Module
-from dllint.code.scopes import Scope, last_name
+from dllint.code.scopes import Scope, dotted, last_name
 from dllint.code.values import (
     UNKNOWN,
     UNKNOWNS,
@@ -323,7 +323,7 @@ def argparse_option(ev: Evaluator, namespace: Derived, name: str) -> Values:
 def _is_changed(ev: Evaluator, module: Module, name: str) -> bool:
     """Whether the program itself gives the option another value: `if args.workers < 0: args.workers = 4`."""
     return any(
-        write.name == name and not isinstance(write.binding.value, ast.Constant)
+        write.name == name and dotted(write.target.value) != "self" and not isinstance(write.binding.value, ast.Constant)
         for scope in module.scopes_around(module.lines_with(name))
         for write in scope.index().writes
     )

@@ -21,6 +21,7 @@ from dllint.code.values import (
     Derived,
     External,
     Frame,
+    Function,
     Instance,
     Partial,
     Product,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from dllint.code.evaluator import Evaluator
     from dllint.code.program import Program
 
+_MOST_INITS = 5
+"""Project classes between a loader class and the library's."""
 _MOST_CONTEXTS = 16
 """Ways by which one construction is reached that are told apart."""
 
@@ -91,6 +94,15 @@ class Loader:
         renamed = self._renamed
         self.arguments = {renamed.get(name, name): argument for name, argument in named.items()}
         self.open = found.open
+
+    @property
+    def construction(self) -> ast.AST:
+        """The call that makes the loader: of the project's own loader class, where there is one."""
+        frame: Frame | None = self.frame
+        made = self.frame.receiver
+        if isinstance(made, Instance) and made.node is not None and frame is not None and frame.scope.name == "__init__":
+            return made.node
+        return self.call
 
     @property
     def module(self) -> Module:
@@ -291,7 +303,7 @@ def find(program: Program) -> list[Loader]:
         candidates = _candidates(program, module, exported)
         program.facts.building_scopes.update(scope for _, scope in candidates)
         for call, scope in candidates:
-            if _is_expected_to_fail(call):
+            if _is_expected_to_fail(call) or _is_made_elsewhere(program, call, scope):
                 continue
             for frame in contexts(program, scope):
                 found += _built(program, call, frame)
@@ -317,6 +329,12 @@ def _modules_to_search(program: Program, exported: set[str]) -> list[Module]:
     needles = [name.encode() for name in exported]
     others = [m for m in program.modules.by_file.values() if id(m) not in known and any(n in m.data for n in needles)]
     return program.parsed_seeds + [module for module in others if module.scope and module.error is None]
+
+
+def _is_made_elsewhere(program: Program, call: ast.Call, scope: Scope) -> bool:
+    """Whether it is the `super().__init__()` of a loader class whose objects are seen to be made: each counts by itself."""
+    owner = scope.owner if isinstance(scope, FunctionScope) and scope.name == "__init__" else None
+    return owner is not None and last_name(call.func) == "__init__" and bool(program.call_sites(scope))
 
 
 def _is_expected_to_fail(call: ast.Call) -> bool:
@@ -424,6 +442,11 @@ def _made_by(scope: FunctionScope, call: ast.Call, frame: Frame) -> Instance | N
 def _built(program: Program, call: ast.Call, frame: Frame) -> Iterator[Loader]:
     ev = program.evaluator
     for value in ev.values(call.func, frame):
+        if isinstance(value, ClassRef) and value.cls.name in program.facts.loader_class_names:
+            inner = _through_init(program, Instance(value.cls, call, frame))
+            if inner is not None:
+                yield from _built(program, *inner)
+                return
         api, target = _api(ev, program, value), value
         if api is None:
             continue
@@ -436,6 +459,27 @@ def _built(program: Program, call: ast.Call, frame: Frame) -> Iterator[Loader]:
                 found.positional = found.positional[1:]
             yield Loader(program, call, frame, api, found)
         return
+
+
+def _through_init(program: Program, made: Instance) -> tuple[ast.Call, Frame] | None:
+    """The call of the library's `__init__` that making an object of a project's loader class comes to, in its frame."""
+    first = classes.method(program.evaluator, made.cls, "__init__")
+    if first is None or made.node is None:
+        return None
+    frame = Frame(first, made, made.node, made.frame)
+    for _ in range(_MOST_INITS):
+        calls = [c for c in frame.scope.index().calls if last_name(c.func) == "__init__"]
+        for call in calls:
+            found = program.evaluator.values(call.func, frame)
+            if any(isinstance(v, External) and api_of(program, v.name.removesuffix(".__init__")) for v in found):
+                return call, frame
+            onward = next((v.scope for v in found if isinstance(v, Function) and v.scope.name == "__init__"), None)
+            if onward is not None:
+                frame = Frame(onward, made, call, frame)
+                break
+        else:
+            return None
+    return None
 
 
 def _is_super(function: ast.expr) -> bool:
