@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dllint.code.devices import Transfer
     from dllint.code.handles import Handle
     from dllint.code.program import Program
+    from dllint.code.scripts import Start
 
 
 class WorkerEntry:
@@ -90,6 +91,7 @@ class Facts:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.onward_memo: dict[Frame, list[Step]] = {}
+        self.starts_memo: dict[Frame, Start | None] = {}
         self.transfers_memo: dict[Frame, list[tuple[ast.Call, Transfer]]] = {}
         self.building_scopes: set[Scope] = set()
         """The functions that build loaders."""

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _STARTERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"})
 _TRAINING_METHODS = frozenset({".fit", ".train", ".validate", ".test", ".predict", ".evaluate"})
+_DEEPEST = 3
+"""Calls from module level that are followed: `main()`, `trainer.run()`, `self.epoch()`."""
+_STARTING_NAMES = frozenset({"spawn", "start_processes", "start", "iter", "list", "tuple", "next"}) | {
+    via[1:] for via in _TRAINING_METHODS
+}
 _PROCESSES = frozenset({"multiprocessing.Process", "torch.multiprocessing.Process"})
 
 
@@ -51,15 +56,21 @@ class Script:
             if not folding.is_guarded(start.node):
                 yield start.node, [], start
         packaged = self.program.modules.in_package(self.module)
-        for call in scope.calls:
-            if folding.is_guarded(call) or (packaged and not self._is_own(call)):
-                continue
-            reached = WorkerCode(self.program, self._entered(call, frame))
-            for step in reached.steps:
-                first = next(starts(self.program, step.scope, step.frame), None)
-                if first is not None and not folding.is_guarded(first.node):
-                    yield call, [step], first
-                    break
+        calls = [c for c in scope.calls if not folding.is_guarded(c) and not (packaged and not self._is_own(c))]
+        yield from sorted(self._reached(calls, frame), key=lambda found: (found[0].lineno, found[0].col_offset))
+
+    def _reached(self, calls: list[ast.Call], frame: Frame) -> Iterator[tuple[ast.Call, list[Step], Start]]:
+        """The starts in functions that module-level calls lead to."""
+        made_by: dict[int, ast.Call] = {}
+        entries: list[Step] = []
+        for call in calls:
+            for step in self._entered(call, frame):
+                made_by[id(step)] = call
+                entries.append(step)
+        for step in WorkerCode(self.program, entries, _DEEPEST).steps:
+            first = first_start(self.program, step.frame)
+            if first is not None and not folding.is_guarded(first.node):
+                yield made_by[id(step.root)], [step], first
 
     def _is_own(self, call: ast.Call) -> bool:
         """Whether the module itself defines what it calls: in a package, all other calls set up the module."""
@@ -89,6 +100,14 @@ def _is_consumed(call: ast.Call) -> bool:
     return isinstance(around, ast.Call) and call in around.args and f"builtins.{last_name(around)}" in apis.ITERATES
 
 
+def first_start(program: Program, frame: Frame) -> Start | None:
+    """The first place in a function that starts processes: the same for every script that comes to it."""
+    memo = program.facts.starts_memo
+    if frame not in memo:
+        memo[frame] = next(starts(program, frame.scope, frame), None)
+    return memo[frame]
+
+
 def starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
     """The places in one scope that start processes, in the order of the source."""
     ev = program.evaluator
@@ -102,6 +121,8 @@ def starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
             for loader in _working(program, yielded.value, frame):
                 yield Start(yielded, scope, loader, "iterated")
     for call in scope.calls:
+        if last_name(call.func) not in _STARTING_NAMES:
+            continue
         for value in ev.values(call.func, frame):
             if isinstance(value, External) and value.name in _STARTERS:
                 yield Start(call, scope, None, value.name.rpartition(".")[2])

@@ -94,8 +94,9 @@ class Step:
 class WorkerCode:
     """The functions reached from some entries, in the order in which they are met."""
 
-    def __init__(self, program: Program, entries: Iterable[Step]) -> None:
+    def __init__(self, program: Program, entries: Iterable[Step], deepest: int = _DEEPEST) -> None:
         self.program = program
+        self.deepest = deepest
         self.steps: list[Step] = []
         self._explore(list(entries))
 
@@ -108,7 +109,7 @@ class WorkerCode:
                 continue
             seen.add(step.key)
             self.steps.append(step)
-            if step.depth >= _DEEPEST:
+            if step.depth >= self.deepest:
                 continue
             for entered in self._onward(step):
                 queue.append(Step(entered.scope, entered.frame, "", step, entered.call))
