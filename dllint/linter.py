@@ -289,5 +289,6 @@ def _no_garbage_collection() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.freeze()  # or the first collection would go through all of them after all
         if enabled:
             gc.enable()

@@ -91,6 +91,7 @@ class Facts:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.onward_memo: dict[Frame, list[Step]] = {}
+        self.drops_memo: dict[FunctionScope, tuple[bool, set[str], set[str]]] = {}
         self.starts_memo: dict[Frame, Start | None] = {}
         self.transfers_memo: dict[Frame, list[tuple[ast.Call, Transfer]]] = {}
         self.building_scopes: set[Scope] = set()

@@ -65,6 +65,7 @@ class Program:
         self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.mro_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self._call_sites: dict[Scope, list[tuple[ast.Call, Frame]]] = {}
+        self._holders: dict[tuple[bytes, bool], list[Module]] = {}
         self._members: dict[tuple[int, str], Values] = {}
 
     def _read(self, project: Project) -> Iterator[tuple[str, str, bytes, bool]]:
@@ -272,8 +273,8 @@ class Program:
         needle = name.encode()
         yield own
         homes = self._names_of_home(scope)
-        for module in self._call_modules(scope):
-            if module is own or needle not in module.data or (module.is_test and not own.is_test):
+        for module in self._holding(needle, everywhere=self._is_called_anywhere(scope)):
+            if module is own or (module.is_test and not own.is_test):
                 continue
             if id(module) in self._seed_ids or self._is_small or any(home in module.data for home in homes):
                 yield module
@@ -288,14 +289,19 @@ class Program:
     def _seed_ids(self) -> set[int]:
         return {id(module) for module in self.seeds}
 
-    def _call_modules(self, scope: FunctionScope) -> Iterable[Module]:
-        """Where calls of a function may stand: everywhere if it builds a loader or a dataset, else where they matter."""
+    def _is_called_anywhere(self, scope: FunctionScope) -> bool:
+        """Whether calls of a function matter wherever they stand: it builds a loader or a dataset."""
         owner = scope.owner
-        builds = scope in self.facts.building_scopes
         makes = scope.name == "__init__" and owner is not None and owner.name in self.dataset_names
-        if self._is_small or builds or makes:
-            return self.modules.by_file.values()
-        return self.seeds
+        return self._is_small or makes or scope in self.facts.building_scopes
+
+    def _holding(self, needle: bytes, *, everywhere: bool) -> list[Module]:
+        """The modules, or only the seeds, whose text holds a name."""
+        key = (needle, everywhere)
+        if key not in self._holders:
+            modules = self.modules.by_file.values() if everywhere else self.seeds
+            self._holders[key] = [module for module in modules if needle in module.data]
+        return self._holders[key]
 
     @cached_property
     def _is_small(self) -> bool:

@@ -49,7 +49,6 @@ class Item:
 class _Held:
     write: AttributeWrite
     frame: Frame
-    conditional: bool = False
 
 
 @dataclass(slots=True)
@@ -136,7 +135,6 @@ def _end(node: ast.AST) -> tuple[int, int]:
 def _write(program: Program, found: _Init, write: AttributeWrite, frame: Frame) -> None:
     entry = _Held(write, frame)
     block: Block = write.binding.block
-    entry.conditional = block.parent is not None
     if write.element:
         found.held.setdefault(write.name, []).append(entry)
         return
@@ -278,15 +276,23 @@ def drops(program: Program, cls: ClassScope, attribute: str) -> bool:
     method = classes.method(ev, cls, "__getstate__") or classes.method(ev, cls, "__reduce__")
     if method is None:
         return False
+    memo = program.facts.drops_memo
+    if method not in memo:
+        memo[method] = _state_words(method)
+    copies, words, texts = memo[method]
+    # A copy of the whole state names what it drops; a state that is spelled out names what it keeps.
+    return (attribute in words or not texts) if copies else attribute not in words
+
+
+def _state_words(method: FunctionScope) -> tuple[bool, set[str], set[str]]:
+    """Whether a `__getstate__` starts from the whole state; all names and texts in it; its texts alone."""
     copies = any(getattr(node, "attr", getattr(node, "id", "")) in _WHOLE_STATE for node in ast.walk(method.node))
     texts = {
         node.value for node in ast.walk(method.node) if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     names = {node.attr for node in ast.walk(method.node) if isinstance(node, ast.Attribute)}
     names |= {node.arg for node in ast.walk(method.node) if isinstance(node, ast.keyword) and node.arg}
-    spoken_of = attribute in texts or attribute in names
-    # A copy of the whole state names what it drops; a state that is spelled out names what it keeps.
-    return (spoken_of or not texts) if copies else not spoken_of
+    return copies, texts | names, texts
 
 
 def is_conditional_on_process(node: ast.AST) -> bool:
