@@ -55,10 +55,6 @@ class Module:
             self._scope.index()
         return self._scope
 
-    @property
-    def is_parsed(self) -> bool:
-        return self._scope is not None
-
     def location(self, node: ast.AST) -> Location:
         """Where a node stands; for a class or function its first line."""
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):

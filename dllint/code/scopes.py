@@ -165,13 +165,6 @@ class Scope:
         """The scope of a def, class or lambda that stands directly in this one."""
         return self.children[id(node)]
 
-    def function_scopes(self) -> Iterator[FunctionScope]:
-        """The functions and classes' methods directly within, not entering functions."""
-        self.index()
-        for scope in self.children.values():
-            if isinstance(scope, FunctionScope):
-                yield scope
-
 
 class ModuleScope(Scope):
     """The top level of a file."""

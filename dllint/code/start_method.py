@@ -90,11 +90,6 @@ def _method_name(program: Program, value: Value) -> str | None:
     return None
 
 
-def context_method(program: Program, value: Value) -> str | None:
-    """The start method of a `get_context(...)` value."""
-    return _method_name(program, value)
-
-
 def declared(program: Program, module: Module) -> frozenset[str]:
     """The methods that a module sets with `set_start_method`."""
     if b"set_start_method" not in module.data:

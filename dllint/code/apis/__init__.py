@@ -1,0 +1,45 @@
+"""What dllint knows of libraries: which classes are datasets and loaders, which calls open, read, transfer, draw.
+
+Names are canonical dotted names (`canonical` drops the private modules that a library re-exports from). Sources: the
+PyTorch 2.13 sources and documentation, and measurements on it, unless an entry says otherwise.
+"""
+
+from __future__ import annotations
+
+from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, WRAPPERS
+from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
+from dllint.code.apis.handles import HANDLE_WRAPPERS, HANDLES, HandleApi
+from dllint.code.apis.loaders import DATALOADER_PARAMETERS, ITERATES, LOADER_WORDS, LOADERS, LoaderApi
+from dllint.code.apis.names import canonical
+from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
+from dllint.code.apis.reading import DECODES, FORCES_CONTENTS, LAZY_READS, LISTS_FILES, PARSES
+from dllint.code.apis.sharding import WORKER_QUERIES
+
+__all__ = [
+    "CUDA_RAISES",
+    "DATALOADER_PARAMETERS",
+    "DATASET_BASES",
+    "DECODES",
+    "FACTORIES",
+    "FORCES_CONTENTS",
+    "GENERATOR_METHODS",
+    "HANDLES",
+    "HANDLE_WRAPPERS",
+    "HOOKS",
+    "ITERABLE_BASES",
+    "ITERATES",
+    "LAZY_READS",
+    "LISTS_FILES",
+    "LOADERS",
+    "LOADER_WORDS",
+    "MOVING_TRANSFORMS",
+    "NOT_DATASETS",
+    "PARSES",
+    "TENSOR_FACTORY_METHODS",
+    "UNPICKLABLE",
+    "WORKER_QUERIES",
+    "WRAPPERS",
+    "HandleApi",
+    "LoaderApi",
+    "canonical",
+]

@@ -1,0 +1,85 @@
+"""Library classes and functions that are, make or wrap datasets."""
+
+from __future__ import annotations
+
+ITERABLE_BASES = frozenset(
+    {
+        "torch.utils.data.IterableDataset",
+        "torch.utils.data.IterDataPipe",
+        "monai.data.IterableDataset",
+        "monai.data.GridPatchDataset",
+        "monai.data.PatchDataset",
+        "monai.data.ShuffleBuffer",
+        "monai.data.CSVIterableDataset",
+        "streaming.StreamingDataset",
+    }
+)
+
+DATASET_BASES = ITERABLE_BASES | frozenset(
+    {
+        "torch.utils.data.Dataset",
+        "torch.utils.data.ConcatDataset",
+        "torch.utils.data.Subset",
+        "torch.utils.data.TensorDataset",
+        "torch.utils.data.StackDataset",
+        "torch.utils.data.MapDataPipe",
+        "torchvision.datasets.VisionDataset",
+        "torchvision.datasets.ImageFolder",
+        "torchvision.datasets.DatasetFolder",
+        "torchvision.datasets.CocoDetection",
+        "torchvision.datasets.CIFAR10",
+        "torchvision.datasets.CIFAR100",
+        "torchvision.datasets.MNIST",
+        "torchvision.datasets.VOCDetection",
+        "torch_geometric.data.Dataset",
+        "torch_geometric.data.InMemoryDataset",
+        "torch_geometric.data.OnDiskDataset",
+        "monai.data.Dataset",
+        "monai.data.CacheDataset",
+        "monai.data.PersistentDataset",
+        "monai.data.ArrayDataset",
+        "monai.data.ImageDataset",
+        "mmengine.dataset.BaseDataset",
+        "mmdet.datasets.BaseDetDataset",
+        "mmdet.datasets.CocoDataset",
+        "fairseq.data.FairseqDataset",
+        "fairseq.data.BaseWrapperDataset",
+        "detectron2.data.MapDataset",
+        "webdataset.WebDataset",
+    }
+)
+"""Library classes whose subclasses are datasets."""
+
+WRAPPERS = frozenset(
+    {
+        "torch.utils.data.Subset",
+        "torch.utils.data.ConcatDataset",
+        "torch.utils.data.ChainDataset",
+        "torch.utils.data.StackDataset",
+        "torch.utils.data.random_split",
+        "builtins.list",
+    }
+)
+"""Calls whose result reads the datasets that they are given."""
+
+HOOKS = {
+    "torch_geometric.data.Dataset": ("get", "len"),
+    "torch_geometric.data.InMemoryDataset": ("get", "len"),
+    "torch_geometric.data.OnDiskDataset": ("get", "len"),
+    "monai.data.Dataset": ("_transform",),
+    "monai.data.CacheDataset": ("_transform",),
+    "monai.data.PersistentDataset": ("_transform",),
+    "mmengine.dataset.BaseDataset": ("prepare_data", "get_data_info"),
+    "mmdet.datasets.BaseDetDataset": ("prepare_data", "get_data_info"),
+    "fairseq.data.FairseqDataset": ("collater",),
+}
+"""Methods that a library's own `__getitem__` calls in the worker."""
+
+NOT_DATASETS = frozenset(
+    {
+        "torch.utils.data.Sampler",
+        "torch.utils.data.BatchSampler",
+        "torch.utils.data.DataLoader",
+        "lightning.pytorch.LightningDataModule",
+    }
+)

@@ -1,0 +1,68 @@
+"""Library calls that need or use a device."""
+
+from __future__ import annotations
+
+CUDA_RAISES = frozenset(
+    f"torch.cuda.{name}"
+    for name in (
+        "init",
+        "current_device",
+        "synchronize",
+        "mem_get_info",
+        "get_device_name",
+        "get_device_properties",
+        "get_device_capability",
+        "current_stream",
+        "default_stream",
+        "ipc_collect",
+        "initial_seed",
+        "get_rng_state",
+        "can_device_access_peer",
+        "get_sync_debug_mode",
+        "set_per_process_memory_fraction",
+        "set_device",
+        "Stream",
+        "device",
+    )
+)
+"""Calls that need a CUDA context: measured to raise in a forked worker once the parent has touched CUDA."""
+
+FACTORIES = frozenset(
+    f"torch.{name}"
+    for name in (
+        "tensor",
+        "as_tensor",
+        "asarray",
+        "zeros",
+        "ones",
+        "empty",
+        "full",
+        "rand",
+        "randn",
+        "randint",
+        "randperm",
+        "arange",
+        "linspace",
+        "logspace",
+        "eye",
+        "zeros_like",
+        "ones_like",
+        "empty_like",
+        "full_like",
+        "rand_like",
+        "randn_like",
+        "randint_like",
+        "from_numpy",
+        "sparse_coo_tensor",
+        "tril_indices",
+        "triu_indices",
+        "normal",
+        "Generator",
+    )
+)
+"""Functions that make a tensor on their `device` argument."""
+
+TENSOR_FACTORY_METHODS = frozenset({"new_tensor", "new_zeros", "new_ones", "new_empty", "new_full"})
+
+MOVING_TRANSFORMS = frozenset({"monai.transforms.ToDevice", "monai.transforms.ToDeviced", "monai.transforms.ToDeviceD"})
+"""Library transforms that move a sample to their `device` argument."""

@@ -1,0 +1,124 @@
+"""Library calls that open what belongs to one process, with the harm of sharing it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class HandleApi:
+    """A call that opens something which belongs to the process that opened it."""
+
+    label: str
+    harm: str
+    """What forked workers that share it do, as measured."""
+    mild: bool = False
+    """Clean under fork: fails only where the dataset is pickled."""
+    picklable: bool = False
+    derives: tuple[str, ...] = ()
+    """Methods whose result keeps using the handle."""
+    item_derives: bool = False
+    """Whether `handle["key"]` keeps using it."""
+    attribute_derives: bool = False
+    """Whether `handle.name` keeps using it."""
+
+
+_SHARED_OFFSET = "all workers move one shared file position, so records are read from wrong places, silently"
+_ZIP = "all workers move one shared file position: BadZipFile (bad magic number, bad CRC-32) on some reads"
+_H5 = (
+    "the handle cannot be pickled (TypeError: h5py objects cannot be pickled) under spawn and forkserver, the Linux "
+    "default from Python 3.14; with HDF5 older than 1.12 forked workers read corrupt data"
+)
+_SQL = "SQLite forbids carrying a connection over a fork, and it cannot be pickled under spawn and forkserver"
+_ANSWERS = "workers read the answers to one another's requests"
+
+_OPEN = HandleApi("an open file", _SHARED_OFFSET)
+_ARCHIVE = HandleApi("an open archive", _ZIP, derives=("open", "extractfile"))
+_DB = HandleApi("a database connection", _ANSWERS, derives=("cursor", "execute"))
+
+HANDLES: dict[str, HandleApi] = {
+    "builtins.open": _OPEN,
+    "os.fdopen": _OPEN,
+    "codecs.open": _OPEN,
+    "gzip.open": HandleApi("an open gzip file", _SHARED_OFFSET),
+    "gzip.GzipFile": HandleApi("an open gzip file", _SHARED_OFFSET),
+    "bz2.open": HandleApi("an open bzip2 file", _SHARED_OFFSET),
+    "bz2.BZ2File": HandleApi("an open bzip2 file", _SHARED_OFFSET),
+    "lzma.open": HandleApi("an open xz file", _SHARED_OFFSET),
+    "zipfile.ZipFile": _ARCHIVE,
+    "tarfile.open": HandleApi("an open tar file", _SHARED_OFFSET, derives=("extractfile",)),
+    "tarfile.TarFile": HandleApi("an open tar file", _SHARED_OFFSET, derives=("extractfile",)),
+    "tarfile.TarFile.open": HandleApi("an open tar file", _SHARED_OFFSET, derives=("extractfile",)),
+    "zarr.ZipStore": _ARCHIVE,
+    "zarr.storage.ZipStore": _ARCHIVE,
+    "h5py.File": HandleApi(
+        "an open HDF5 file",
+        _H5,
+        mild=True,
+        derives=("get", "require_group", "require_dataset"),
+        item_derives=True,
+    ),
+    "tables.open_file": HandleApi("an open HDF5 file", _H5, mild=True, derives=("get_node",)),
+    "netCDF4.Dataset": HandleApi("an open netCDF file", _H5, mild=True, item_derives=True),
+    "sqlite3.connect": HandleApi("a SQLite connection", _SQL, mild=True, derives=("cursor", "execute")),
+    "lmdb.open": HandleApi(
+        "an LMDB environment",
+        "each forked worker takes reader slots of the shared lock file: MDB_READERS_FULL (py-lmdb 1.7.5 and newer)",
+        derives=("begin",),
+    ),
+    "lmdb.Environment": HandleApi(
+        "an LMDB environment",
+        "each forked worker takes reader slots of the shared lock file: MDB_READERS_FULL (py-lmdb 1.7.5 and newer)",
+        derives=("begin",),
+    ),
+    "cv2.VideoCapture": HandleApi(
+        "an open video",
+        "all workers move one shared position: wrong frames, or read() gives False",
+    ),
+    "decord.VideoReader": HandleApi(
+        "an open video", "the decoder's threads do not exist in a forked worker: it stalls"
+    ),
+    "torchvision.io.VideoReader": HandleApi("an open video", "all workers move one shared position: wrong frames"),
+    "av.open": HandleApi(
+        "an open video", "all workers move one shared position: wrong frames", derives=("decode", "demux")
+    ),
+    "imageio.get_reader": HandleApi("an open video", "all workers move one shared position: wrong frames"),
+    "tensorstore.open": HandleApi(
+        "a TensorStore",
+        "its thread pool does not exist in a forked worker: a stall or a segmentation fault",
+        derives=("result",),
+    ),
+    "socket.socket": HandleApi("a socket", _ANSWERS),
+    "socket.create_connection": HandleApi("a socket", _ANSWERS),
+    "psycopg2.connect": _DB,
+    "psycopg.connect": _DB,
+    "pymysql.connect": _DB,
+    "MySQLdb.connect": _DB,
+    "mysql.connector.connect": _DB,
+    "pymongo.MongoClient": HandleApi(
+        "a MongoDB client",
+        "MongoClient is not fork-safe: its locks and sockets are shared",
+        item_derives=True,
+        attribute_derives=True,
+    ),
+    "redis.Redis": HandleApi("a Redis client", _ANSWERS),
+    "redis.StrictRedis": HandleApi("a Redis client", _ANSWERS),
+    "duckdb.connect": HandleApi("a DuckDB connection", _ANSWERS, derives=("cursor", "execute")),
+    "requests.Session": HandleApi("an HTTP session", _ANSWERS, picklable=True),
+}
+"""What may not be carried into workers. Always fine, and so not here: np.memmap, mmap, BytesIO, os.pread."""
+
+HANDLE_WRAPPERS = frozenset(
+    {
+        "csv.reader",
+        "csv.DictReader",
+        "io.TextIOWrapper",
+        "io.BufferedReader",
+        "zarr.group",
+        "zarr.open",
+        "zarr.open_group",
+        "zarr.Group",
+        "pandas.HDFStore",
+    }
+)
+"""Library objects that keep using the handle they are made over."""

@@ -1,0 +1,122 @@
+"""Library calls that start DataLoader workers, and those that iterate a loader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DATALOADER_PARAMETERS = (
+    "dataset",
+    "batch_size",
+    "shuffle",
+    "sampler",
+    "batch_sampler",
+    "num_workers",
+    "collate_fn",
+    "pin_memory",
+    "drop_last",
+    "timeout",
+    "worker_init_fn",
+    "multiprocessing_context",
+    "generator",
+)
+"""The positional parameters of torch.utils.data.DataLoader; all others are keyword-only."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderApi:
+    """How a library's loader takes its arguments."""
+
+    positional: tuple[str, ...] = DATALOADER_PARAMETERS
+    """The names of its positional parameters."""
+    renamed: tuple[tuple[str, str], ...] = ()
+    """Its keyword names -> DataLoader's."""
+    default_workers: int = 0
+    service: str = ""
+    """The parameter whose value carries `num_workers` (torchdata's reading services)."""
+
+
+_HF = LoaderApi(
+    positional=(),
+    renamed=tuple(
+        (f"dataloader_{name}", name)
+        for name in (
+            "num_workers",
+            "prefetch_factor",
+            "persistent_workers",
+            "pin_memory",
+            "drop_last",
+            "multiprocessing_context",
+        )
+    ),
+)
+_TRAINER = LoaderApi(
+    positional=("model", "args", "collate_fn", "dataset"),
+    renamed=(("data_collator", "collate_fn"), ("train_dataset", "dataset")),
+    service="args",
+)
+_PYG = LoaderApi(positional=("dataset",))
+_PYG_BATCH = LoaderApi(positional=("dataset", "batch_size", "shuffle"))
+
+LOADERS: dict[str, LoaderApi] = {
+    "torch.utils.data.DataLoader": LoaderApi(),
+    "torchdata.stateful_dataloader.StatefulDataLoader": LoaderApi(),
+    "monai.data.DataLoader": LoaderApi(positional=("dataset", "num_workers")),
+    "monai.data.ThreadDataLoader": _PYG,
+    "torch_geometric.loader.DataLoader": _PYG_BATCH,
+    "torch_geometric.data.DataLoader": _PYG_BATCH,
+    "torch_geometric.loader.DataListLoader": _PYG_BATCH,
+    "torch_geometric.loader.DenseDataLoader": _PYG_BATCH,
+    "torch_geometric.loader.NeighborLoader": _PYG,
+    "torch_geometric.loader.LinkNeighborLoader": _PYG,
+    "torch_geometric.loader.HGTLoader": _PYG,
+    "torch_geometric.loader.NodeLoader": _PYG,
+    "torch_geometric.loader.LinkLoader": _PYG,
+    "torch_geometric.loader.ClusterLoader": _PYG,
+    "torch_geometric.loader.NeighborSampler": _PYG,
+    "torch_geometric.loader.GraphSAINTSampler": _PYG,
+    "torch_geometric.loader.GraphSAINTRandomWalkSampler": _PYG,
+    "torch_geometric.loader.ShaDowKHopSampler": _PYG,
+    "torch_geometric.loader.RandomNodeLoader": _PYG,
+    "lightning.pytorch.LightningDataModule.from_datasets": LoaderApi(
+        positional=("dataset", "val_dataset", "test_dataset", "predict_dataset", "batch_size", "num_workers"),
+        renamed=(("train_dataset", "dataset"),),
+    ),
+    "transformers.TrainingArguments": _HF,
+    "transformers.Seq2SeqTrainingArguments": _HF,
+    "trl.SFTConfig": _HF,
+    "trl.DPOConfig": _HF,
+    "trl.GRPOConfig": _HF,
+    "transformers.Trainer": _TRAINER,
+    "transformers.Seq2SeqTrainer": _TRAINER,
+    "torchdata.dataloader2.DataLoader2": LoaderApi(
+        positional=("dataset", "datapipe_adapter_fn", "reading_service"), service="reading_service"
+    ),
+    "webdataset.WebLoader": LoaderApi(),
+}
+"""Calls that start DataLoader workers, or carry the arguments of one that does."""
+
+LOADER_WORDS = tuple(sorted({name.rpartition(".")[2] for name in LOADERS}))
+"""The last names of the loaders: a file that holds none of them builds none."""
+
+ITERATES = frozenset(
+    {
+        "builtins.iter",
+        "builtins.list",
+        "builtins.tuple",
+        "builtins.enumerate",
+        "builtins.zip",
+        "builtins.map",
+        "builtins.sum",
+        "builtins.next",
+        "itertools.islice",
+        "itertools.cycle",
+        "itertools.chain",
+        "tqdm.tqdm",
+        "tqdm.auto.tqdm",
+        "tqdm.notebook.tqdm",
+        "rich.progress.track",
+        "builtins.sorted",
+        "builtins.set",
+    }
+)
+"""Calls that iterate what they are given, or whose result does when it is looped over."""

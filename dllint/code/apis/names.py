@@ -1,0 +1,45 @@
+"""Canonical names: one for each function and class of a library, whichever of its modules it is imported from."""
+
+from __future__ import annotations
+
+_FLAT = (
+    "torch.utils.data.",
+    "torchdata.stateful_dataloader.",
+    "torchdata.dataloader2.",
+    "torch_geometric.loader.",
+    "torch_geometric.data.",
+    "torchvision.datasets.",
+    "torchvision.transforms.",
+    "monai.data.",
+    "monai.transforms.",
+    "mmengine.dataset.",
+    "lightning.pytorch.",
+    "fairseq.data.",
+)
+"""Packages that export all their modules' names at the top: `torch.utils.data.dataset.Dataset` counts as
+`torch.utils.data.Dataset`."""
+
+_RENAMED = {
+    "pytorch_lightning.": "lightning.pytorch.",
+    "lightning.LightningDataModule": "lightning.pytorch.LightningDataModule",
+    "lightning.LightningModule": "lightning.pytorch.LightningModule",
+    "lightning.Trainer": "lightning.pytorch.Trainer",
+    "torch.multiprocessing.spawn.spawn": "torch.multiprocessing.spawn",
+    "io.open": "builtins.open",
+    "multiprocessing.context.": "multiprocessing.",
+    "torch.utils.data.distributed.": "torch.utils.data.",
+}
+
+
+def canonical(name: str) -> str:
+    """The public name of a library's function or class."""
+    for old, new in _RENAMED.items():
+        if name == old or (old.endswith(".") and name.startswith(old)):
+            name = new + name[len(old) :] if old.endswith(".") else new
+            break
+    for prefix in _FLAT:
+        if name.startswith(prefix):
+            *modules, last = name[len(prefix) :].split(".")
+            kept = [part for part in modules if not part.islower() and "_" not in part[:1]]
+            return prefix + ".".join([*kept, last])
+    return name

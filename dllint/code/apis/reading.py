@@ -1,0 +1,88 @@
+"""Library calls that read the contents of a sample, and those that list samples."""
+
+from __future__ import annotations
+
+DECODES = frozenset(
+    {
+        "PIL.Image.open",
+        "cv2.imread",
+        "cv2.imdecode",
+        "imageio.imread",
+        "imageio.v2.imread",
+        "imageio.v3.imread",
+        "skimage.io.imread",
+        "matplotlib.pyplot.imread",
+        "tifffile.imread",
+        "numpy.load",
+        "numpy.loadtxt",
+        "numpy.genfromtxt",
+        "numpy.fromfile",
+        "torch.load",
+        "torchaudio.load",
+        "librosa.load",
+        "soundfile.read",
+        "scipy.io.wavfile.read",
+        "scipy.io.loadmat",
+        "nibabel.load",
+        "SimpleITK.ReadImage",
+        "pydicom.dcmread",
+        "torchvision.io.read_image",
+        "torchvision.io.decode_image",
+        "torchvision.io.read_video",
+        "torchvision.datasets.default_loader",
+        "pandas.read_csv",
+        "pandas.read_parquet",
+        "pandas.read_pickle",
+        "safetensors.torch.load_file",
+        "trimesh.load",
+        "rasterio.open",
+        "open3d.io.read_point_cloud",
+        "h5py.File",
+        "builtins.open",
+    }
+)
+"""Calls that bring the contents of a file into memory. `open` and `h5py.File` count when what they give is read."""
+
+PARSES = frozenset({"json.load", "pickle.load", "yaml.safe_load", "joblib.load", "msgpack.load", "numpy.genfromtxt"})
+"""Calls that turn a whole open file into Python objects."""
+
+LAZY_READS = frozenset({"nibabel.load", "PIL.Image.open", "rasterio.open", "h5py.File", "builtins.open"})
+"""Of these, calls that read the header alone: the contents come with a later access."""
+
+FORCES_CONTENTS = frozenset(
+    {
+        "convert",
+        "load",
+        "copy",
+        "resize",
+        "crop",
+        "get_fdata",
+        "read",
+        "readlines",
+        "transpose",
+        "rotate",
+        "thumbnail",
+        "tobytes",
+        "getdata",
+    }
+)
+"""Methods of such an object that read the contents."""
+
+LISTS_FILES = frozenset(
+    {
+        "glob.glob",
+        "os.listdir",
+        "os.scandir",
+        "os.walk",
+        "json.load",
+        "json.loads",
+        "pickle.load",
+        "csv.reader",
+        "csv.DictReader",
+        "yaml.safe_load",
+        "yaml.load",
+        "joblib.load",
+        "linecache.getlines",
+    }
+)
+"""Calls that give one Python object for each sample: paths, records, lines."""
