@@ -24,8 +24,12 @@ from dllint.files import Kind, Project
 from dllint.settings import Settings
 from dllint.syntax.python import Source
 
+_FEW = 4
+"""Targets that are less than one in so many files are few: what has nothing to do with them is left out."""
+_IMPORT_LINE = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
+_WORD = re.compile(rb"\w+")
 _LONGEST_SCRIPT = 50_000
-_MOST_IMPORTERS = 60
+_MOST_IMPORTERS = 200
 _SMALL = 2_000_000
 """Bytes of Python in a project that can be searched for every function."""
 _MOST_CALL_SITES = 24
@@ -88,13 +92,34 @@ class Program:
 
     @cached_property
     def seeds(self) -> list[Module]:
-        """The modules that may build a loader or define a dataset."""
-        names = self.dataset_names
+        """The modules that may build a loader or define a dataset; where few files are asked for, of those near them."""
+        names, near = self.dataset_names, self._near
         return [
             module
             for module in self.modules.by_file.values()
-            if any(word in module.data for word in SEED_WORDS) or any(name in names for name, _ in module.class_bases)
+            if (near is None or id(module) in near)
+            and (any(word in module.data for word in SEED_WORDS) or any(name in names for name, _ in module.class_bases))
         ]
+
+    @cached_property
+    def _near(self) -> set[int] | None:
+        """The modules that lead to the targets by imports, and what those import; None where nearly all are asked for."""
+        modules = self.modules.by_file.values()
+        targets = [module for module in modules if module.is_target]
+        if len(targets) * _FEW > len(modules):
+            return None
+        found = {id(module): module for target in targets for module in self.importers(target)}
+        by_name: dict[bytes, list[Module]] = {}
+        for module in modules:
+            by_name.setdefault(module.name.rpartition(".")[2].encode(), []).append(module)
+        pending = list(found.values())
+        while pending:
+            for line in _IMPORT_LINE.findall(pending.pop().data):
+                for imported in (m for name in _WORD.findall(line) for m in by_name.get(name, ())):
+                    if id(imported) not in found:
+                        found[id(imported)] = imported
+                        pending.append(imported)
+        return set(found)
 
     @cached_property
     def dataset_names(self) -> set[str]:
