@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dllint.code.evaluator import Evaluator
-from dllint.code.scopes import Block, FunctionScope, block_of, scope_of
+from dllint.code.links import Block, block_of, parent, scope_of
+from dllint.code.scopes import FunctionScope
 from dllint.code.values import Collection, Frame, Values
 
 _MOST_DICTS = 4
@@ -160,7 +161,7 @@ def _mutations(ev: Evaluator, found: Arguments, node: ast.Name, frame: Frame) ->
         stored = isinstance(target.ctx, ast.Store) and isinstance(target.value, ast.Name) and target.value.id == node.id
         if not stored or target.lineno > line or block_of(target).excludes(here):
             continue
-        statement = getattr(target, "dll_parent", None)
+        statement = parent(target)
         key = target.slice.value if isinstance(target.slice, ast.Constant) else None
         if not isinstance(statement, ast.Assign) or not isinstance(key, str):
             found.open = True

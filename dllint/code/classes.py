@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Union
 
-from dllint.code.scopes import AttributeWrite, ClassScope, FunctionScope, Scope
+from dllint.code.bindings import AttributeWrite
+from dllint.code.scopes import ClassScope, FunctionScope, Scope
 from dllint.code.values import (
     UNKNOWNS,
     ClassRef,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from dllint.code.scopes import Binding, parent, scope_of
+from dllint.code.bindings import Binding
+from dllint.code.links import parent, scope_of
 from dllint.code.values import Collection
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, folding
-from dllint.code.scopes import dotted, last_name, parent, scope_of
 from dllint.code.containers import filled_later
+from dllint.code.links import parent, scope_of
+from dllint.code.scopes import dotted, last_name
 from dllint.code.state import Item
 from dllint.code.values import (
     Collection,

@@ -8,8 +8,21 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, folding
-from dllint.code.scopes import dotted, last_name, parent, scope_of
-from dllint.code.values import Collection, Const, Derived, External, Frame, Instance, Product, Unknown, Value, Values, by_default
+from dllint.code.links import parent, scope_of
+from dllint.code.scopes import dotted, last_name
+from dllint.code.values import (
+    Collection,
+    Const,
+    Derived,
+    External,
+    Frame,
+    Instance,
+    Product,
+    Unknown,
+    Value,
+    Values,
+    by_default,
+)
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis, folding
 from dllint.code.apis import HandleApi
+from dllint.code.links import parent
 from dllint.code.modules import Module
-from dllint.code.scopes import Scope, parent
+from dllint.code.scopes import Scope
 from dllint.code.state import Item
 from dllint.code.values import Const, Derived, Frame, Number, Product, Value
 from dllint.code.workers import WorkerCode

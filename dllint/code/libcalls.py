@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, folding
+from dllint.code.links import parent, set_parent
 from dllint.code.modules import Module
 from dllint.code.scopes import Scope, dotted, last_name
 from dllint.code.values import (
@@ -101,7 +102,7 @@ def merged_call(partial: Partial, call: ast.Call) -> ast.Call:
     earlier = [k for k in partial.node.keywords if k.arg is None or k.arg not in later]
     merged = ast.Call(func=call.func, args=[*partial.node.args[1:], *call.args], keywords=[*earlier, *call.keywords])
     ast.copy_location(merged, call)
-    merged.dll_parent = getattr(call, "dll_parent", None)  # type: ignore[attr-defined]
+    set_parent(merged, parent(call))
     return merged
 
 

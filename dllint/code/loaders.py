@@ -11,8 +11,9 @@ from dllint.code import apis, classes, folding
 from dllint.code.apis import LoaderApi
 from dllint.code.arguments import Argument, Arguments, alternatives, collect, name_positional
 from dllint.code.libcalls import merged_call
+from dllint.code.links import parent
 from dllint.code.modules import Module
-from dllint.code.scopes import FunctionScope, Scope, dotted, last_name, parent
+from dllint.code.scopes import FunctionScope, Scope, dotted, last_name
 from dllint.code.values import (
     UNKNOWNS,
     ClassRef,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from dllint.code.scopes import Binding, Block, block_of, parent
+from dllint.code.bindings import Binding
+from dllint.code.links import Block, block_of, parent
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dllint.code import classes, folding
+from dllint.code.bindings import AttributeWrite, Binding
 from dllint.code.containers import filled_later
-from dllint.code.scopes import AttributeWrite, Binding, Block, ClassScope, FunctionScope, block_of, parent
+from dllint.code.links import Block, block_of, parent
+from dllint.code.scopes import ClassScope, FunctionScope
 from dllint.code.values import Collection, Frame, Function, Instance, Product, Value, Values
 from dllint.code.workers import Step, WorkerCode
 
