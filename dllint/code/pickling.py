@@ -184,11 +184,11 @@ def _stored(item: state.Item | None) -> tuple[Related, ...]:
 def _refused_function(value: Function, by: str, item: state.Item | None) -> Unpicklable | None:
     scope = value.scope
     if isinstance(scope.node, ast.Lambda):
-        what, error = "a lambda", "AttributeError: Can't pickle local object '<lambda>'"
+        what, error = "a lambda", _error(scope)
     elif _is_local(scope):
         what, error = (
             f"the local function {scope.name}",
-            f"AttributeError: Can't pickle local object '{scope.qualname}'",
+            _error(scope),
         )
     else:
         return None
@@ -197,7 +197,7 @@ def _refused_function(value: Function, by: str, item: state.Item | None) -> Unpi
 
 def _refused_class(cls: ClassScope, by: str = "as the dataset") -> Unpicklable | None:
     if _is_local(cls):
-        error = f"AttributeError: Can't pickle local object '{cls.qualname}'"
+        error = _error(cls)
         what = f"the local class {cls.name}"
     elif folding.is_guarded(cls.node):
         error = f"AttributeError: Can't get attribute '{cls.name}' on <module '__mp_main__'>"
@@ -207,6 +207,18 @@ def _refused_class(cls: ClassScope, by: str = "as the dataset") -> Unpicklable |
     return Unpicklable(
         what, error, by, "define the class at module level", cls.module.location(cls.node), (), cls.qualname
     )
+
+
+def _error(scope: Scope) -> str:
+    """What pickle says of a function or class that no import finds, with the name that Python gives it."""
+    if not _is_local(scope):
+        return f"PicklingError: attribute lookup {scope.name} on __main__ failed"
+    parts = [scope.name]
+    around = scope.parent
+    while around is not None and around.parent is not None:
+        parts += ["<locals>", around.name] if isinstance(around, FunctionScope) else [around.name]
+        around = around.parent
+    return f"AttributeError: Can't pickle local object '{'.'.join(reversed(parts))}'"
 
 
 def _is_local(scope: Scope) -> bool:
