@@ -46,7 +46,7 @@ from collections.abc import Iterator
 
 from dllint.code import containers, datasets, devices
 from dllint.code.facts import WorkerEntry
-from dllint.code.loaders import Loader
+from dllint.code.loader import Loader
 from dllint.code.program import Program
 from dllint.code.state import Item
 from dllint.code.values import Collection, Derived, Instance, Product

@@ -62,7 +62,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import contents
+from dllint.code import eager
 from dllint.code.datasets import Dataset
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
@@ -82,8 +82,8 @@ def eager_load(dataset: Dataset) -> Iterator[Finding]:
     if dataset.runs_in_main:
         return
     for item in dataset.items:
-        read = contents.eager_read(dataset.program, item)
-        if read is None or contents.is_asked_for(dataset.program, item):
+        read = eager.read_of(dataset.program, item)
+        if read is None or eager.is_asked_for(dataset.program, item):
             continue
         used = next(dataset.worker.reads(item.owner, item.attribute), None)
         if used is None:

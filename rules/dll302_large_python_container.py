@@ -64,7 +64,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import contents
+from dllint.code import per_sample
 from dllint.code.datasets import Dataset
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
@@ -88,10 +88,10 @@ def large_python_container(dataset: Dataset) -> Iterator[Finding]:
     reported: set[tuple[int, str]] = set()
     for item in dataset.items:
         key = (id(item.owner), item.attribute)
-        kind = contents.per_sample_container(dataset.program, item) if key not in reported else None
+        kind = per_sample.container(dataset.program, item) if key not in reported else None
         if kind is None or (item.path.endswith("[]") and not item.write.element):
             continue
-        used = next(contents.indexed_reads(dataset.worker.reads(item.owner, item.attribute)), None)
+        used = next(per_sample.indexed_reads(dataset.worker.reads(item.owner, item.attribute)), None)
         if used is None:
             continue
         reported.add(key)

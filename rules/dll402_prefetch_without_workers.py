@@ -45,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.code import repairs
-from dllint.code.loaders import Loader
+from dllint.code.loader import Loader
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

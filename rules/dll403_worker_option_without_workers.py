@@ -45,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.code import repairs
-from dllint.code.loaders import Loader, Option
+from dllint.code.loader import Loader, Option
 from dllint.code.values import bounds
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule

@@ -48,7 +48,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dllint.code.loaders import Loader
+from dllint.code.loader import Loader
 from dllint.code.start_method import METHODS
 from dllint.code.values import Const, External, Number, Product, Value
 from dllint.finding import Failure, Finding, Severity

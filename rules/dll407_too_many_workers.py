@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code.loaders import Loader
+from dllint.code.loader import Loader
 from dllint.code.values import Const, Number
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule

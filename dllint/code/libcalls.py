@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, folding
 from dllint.code.links import parent, set_parent
-from dllint.code.modules import Module
-from dllint.code.scopes import Scope, dotted, last_name
+from dllint.code.options import argparse_option as argparse_option
+from dllint.code.scopes import last_name
 from dllint.code.values import (
     UNKNOWN,
     UNKNOWNS,
@@ -307,87 +307,3 @@ _HANDLERS: dict[str, Handler] = {
     "pydantic.Field": _field,
     "builtins.isinstance": _isinstance,
 }
-
-
-# Command-line options
-
-
-def argparse_option(ev: Evaluator, namespace: Derived, name: str) -> Values:
-    """The default of an option: what the program runs with when it is started plainly."""
-    scope = namespace.frame.scope
-    found = _options(ev, scope, name)
-    if not found:
-        return (Unknown(name),)
-    return merge([*found, (Unknown(name),)]) if _is_changed(ev, scope.module, name) else merge(found)
-
-
-def _is_changed(ev: Evaluator, module: Module, name: str) -> bool:
-    """Whether the program itself gives the option another value: `if args.workers < 0: args.workers = 4`."""
-    return any(
-        write.name == name and dotted(write.target.value) != "self" and not isinstance(write.binding.value, ast.Constant)
-        for scope in module.scopes_around(module.lines_with(name))
-        for write in scope.index().writes
-    )
-
-
-def _options(ev: Evaluator, scope: Scope, name: str) -> list[Values]:
-    own = list(_declared(ev, scope.module, name))
-    if own:
-        return own
-    elsewhere = [values for module in ev.program.modules_with("add_argument") for values in _declared(ev, module, name)]
-    return elsewhere if len({v.key for values in elsewhere for v in values}) == 1 else []
-
-
-def _declared(ev: Evaluator, module: Module, name: str) -> list[Values]:
-    found = []
-    for call, scope in ev.program.calls_in(module, "add_argument"):
-        if name not in option_names(call):
-            continue
-        given = {keyword.arg: keyword.value for keyword in call.keywords}
-        if "default" in given:
-            found.append(_converted(ev, given, Frame(scope)))
-        elif _action(given) in ("store_true", "store_false"):
-            found.append((Const(_action(given) == "store_false", call, scope),))
-        elif "required" in given or _is_positional(call):
-            found.append((Unknown(name),))
-        else:
-            found.append((Const(None, call, scope), Unknown(name, overrides=True)))
-    return found
-
-
-def _converted(ev: Evaluator, given: dict[str | None, ast.expr], frame: Frame) -> Values:
-    """The default of an option: a text goes through `type=`, as a text on the command line does."""
-    found = ev.infer(given["default"], frame)
-    if "type" not in given or not any(isinstance(v, Const) and isinstance(v.value, str) for v in found):
-        return found
-    kind = {"int": int, "float": float, "str": str}.get(getattr(given["type"], "id", ""))
-    return merge((_read_as(kind, value),) for value in found)
-
-
-def _read_as(kind: Callable[[str], object] | None, value: Value) -> Value:
-    if not isinstance(value, Const) or not isinstance(value.value, str):
-        return value
-    try:
-        return UNKNOWN if kind is None else Const(kind(value.value), value.node, value.scope)
-    except ValueError:
-        return UNKNOWN
-
-
-def _is_positional(call: ast.Call) -> bool:
-    first = call.args[0] if call.args else None
-    return isinstance(first, ast.Constant) and not str(first.value).startswith("-")
-
-
-def _action(given: dict[str | None, ast.expr]) -> str:
-    action = given.get("action")
-    return str(action.value) if isinstance(action, ast.Constant) else ""
-
-
-def option_names(call: ast.Call) -> list[str]:
-    """The attribute names that an `add_argument` call fills."""
-    for keyword in call.keywords:
-        if keyword.arg == "dest" and isinstance(keyword.value, ast.Constant):
-            return [str(keyword.value.value)]
-    texts = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-    long = [t for t in texts if t.startswith("--")] or texts
-    return [t.lstrip("-").replace("-", "_") for t in long[:1]]

@@ -1,24 +1,21 @@
-"""Everything that starts DataLoader workers, as one `Loader` with its arguments in normal form."""
+"""Finding the loaders of a program: each construction, once for each way by which it is reached."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dllint.code import apis, classes, folding
+from dllint.code import apis, classes, configs
 from dllint.code.apis import LoaderApi
-from dllint.code.arguments import Argument, Arguments, alternatives, collect, name_positional
+from dllint.code.arguments import alternatives
 from dllint.code.libcalls import merged_call
 from dllint.code.links import parent
+from dllint.code.loader import Loader as Loader
 from dllint.code.modules import Module
-from dllint.code.scopes import FunctionScope, Scope, dotted, last_name
+from dllint.code.scopes import FunctionScope, Scope, last_name
 from dllint.code.values import (
-    UNKNOWNS,
     ClassRef,
-    Collection,
-    Const,
     Derived,
     External,
     Frame,
@@ -26,16 +23,8 @@ from dllint.code.values import (
     Instance,
     Partial,
     Product,
-    Unknown,
     Value,
-    Values,
-    bounds,
-    by_default,
-    is_unknown,
-    merge,
-    truth,
 )
-from dllint.finding import Location, Related
 
 if TYPE_CHECKING:
     from dllint.code.evaluator import Evaluator
@@ -45,255 +34,6 @@ _MOST_INITS = 5
 """Project classes between a loader class and the library's."""
 _MOST_CONTEXTS = 16
 """Ways by which one construction is reached that are told apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """What a loader's argument is: its values when passed, and whether it is passed at all."""
-
-    name: str
-    values: Values
-    """What it can be; the library's default where it is left out."""
-    argument: Argument | None
-    absent: bool | None
-    """True: left out for certain. False: passed for certain. None: not known."""
-
-    @property
-    def defaults(self) -> Values:
-        """What it is when nobody outside of the project passes something else."""
-        return by_default(self.values)
-
-    @property
-    def is_known(self) -> bool:
-        return self.absent is not None and not is_unknown(self.defaults)
-
-    def constants(self) -> list[Any]:
-        """The constants that it can be."""
-        return [value.value for value in self.defaults if isinstance(value, Const)]
-
-    def is_certainly(self, wanted: bool) -> bool:
-        """Whether its truth is known, and is this."""
-        return self.is_known and all(truth(value) is wanted for value in self.defaults)
-
-    def is_surely_given(self) -> bool:
-        """Whether it is passed, and never as None."""
-        if self.absent is not False or not self.is_known:
-            return False
-        return not any(isinstance(v, Const) and v.value is None for v in self.defaults)
-
-
-class Loader:
-    """One construction of a loader, reached in one way."""
-
-    def __init__(self, program: Program, call: ast.AST, frame: Frame, api: LoaderApi, found: Arguments) -> None:
-        self.program = program
-        self.call = call
-        self.frame = frame
-        self.api = api
-        self._renamed = dict(api.renamed)
-        named = name_positional(found, api.positional)
-        renamed = self._renamed
-        self.arguments = {renamed.get(name, name): argument for name, argument in named.items()}
-        self.open = found.open
-
-    @property
-    def construction(self) -> ast.AST:
-        """The call that makes the loader: of the project's own loader class, where there is one."""
-        frame: Frame | None = self.frame
-        made = self.frame.receiver
-        if isinstance(made, Instance) and made.node is not None and frame is not None and frame.scope.name == "__init__":
-            return made.node
-        return self.call
-
-    @property
-    def module(self) -> Module:
-        return self.frame.scope.module
-
-    @property
-    def path(self) -> str:
-        return self.module.path
-
-    @property
-    def symbol(self) -> str:
-        """The function that builds it."""
-        return self.frame.scope.qualname
-
-    @property
-    def location(self) -> Location:
-        return self.module.location(self.call)
-
-    def where(self, name: str) -> Location:
-        """Where an argument stands; the call if it is not passed."""
-        argument = self.arguments.get(name) or self.option(name).argument
-        if argument is None:
-            return self.location
-        return argument.frame.scope.module.location(argument.anchor)
-
-    def option(self, name: str) -> Option:
-        """An argument by its name in torch.utils.data.DataLoader."""
-        argument = self.arguments.get(name)
-        if name == "num_workers" and self.api.service in self.arguments:
-            return self._of_service(self.arguments[self.api.service])
-        default: Values = (Const(_DEFAULTS.get(name), self.call),)
-        if name == "num_workers":
-            default = (Const(self.api.default_workers, self.call),)
-        if argument is None:
-            return Option(name, UNKNOWNS if self.open else default, None, None if self.open else True)
-        values = argument.values(self.program.evaluator)
-        if argument.certain:
-            return Option(name, values, argument, False)
-        return Option(name, merge([values, UNKNOWNS]), argument, None)
-
-    def _of_service(self, service: Argument) -> Option:
-        """The `num_workers` that a reading service is made with."""
-        ev = self.program.evaluator
-        for value in service.values(ev):
-            if isinstance(value, Product):
-                inner = Loader(self.program, value.node, value.frame, _service_api(value), collect(ev, value.node, value.frame))
-                return inner.workers
-        return Option("num_workers", UNKNOWNS, None, None)
-
-    def option_without_workers(self, name: str) -> Option:
-        """An argument on the ways on which num_workers is 0: `prefetch_factor=2 if workers else None` is None there."""
-        workers = self.workers.argument
-        key = dotted(workers.node) if workers is not None else ""
-        if not key:
-            return self.option(name)
-        assumed = self.program.evaluator.assumed
-        assumed.append((key, Const(0, self.call)))
-        try:
-            argument = self.arguments.get(name)
-            if argument is not None and argument.block is not None:
-                if folding.is_ruled_out(self.program.evaluator, argument.block, argument.frame):
-                    return Option(name, (Const(_DEFAULTS.get(name), self.call),), None, True)
-            return self.option(name)
-        finally:
-            assumed.pop()
-
-    def is_refused_without_workers(self, name: str) -> bool:
-        """Whether `name` is passed, and not as None, on a way on which there are no workers."""
-        option = self.option_without_workers(name)
-        if option.is_surely_given():
-            return self.may_have_no_workers
-        given = [v for v in option.defaults if not isinstance(v, Unknown) and not (isinstance(v, Const) and v.value is None)]
-        return bool(given) and self.defaults_to_no_workers and self.is_decided_apart(option)
-
-    def is_decided_apart(self, option: Option) -> bool:
-        """Whether an option is passed on some ways, by a condition that has nothing to do with the workers."""
-        argument = option.argument
-        if argument is None or option.absent is True:
-            return False
-        if isinstance(argument.node, ast.IfExp):
-            test = argument.node.test
-        elif argument.block is not None and isinstance(argument.block.owner, ast.If):
-            test = argument.block.owner.test
-        else:
-            return False
-        workers = self.workers.argument
-        return "worker" not in ast.unparse(test).lower() and not (
-            workers is not None and dotted(workers.node) and folding.mentions(test, dotted(workers.node))
-        )
-
-    @property
-    def workers(self) -> Option:
-        return self.option("num_workers")
-
-    @property
-    def speaks_of_workers(self) -> bool:
-        """Whether its workers are anything more definite than what `**kwargs` of unknown content may hold."""
-        return self.workers.absent is not None or "num_workers" in self.arguments
-
-    @property
-    def has_no_workers(self) -> bool:
-        """Whether it certainly runs without worker processes."""
-        option = self.workers
-        return option.absent is not None and all(isinstance(v, Const) and v.value == 0 for v in option.values)
-
-    @property
-    def defaults_to_no_workers(self) -> bool:
-        """Whether it has no workers unless somebody outside of the project says otherwise."""
-        option = self.workers
-        return option.absent is not None and all(isinstance(v, Const) and v.value == 0 for v in option.defaults)
-
-    @property
-    def has_workers(self) -> bool:
-        """Whether it certainly starts at least one worker."""
-        return self.workers.is_known and all((_low(v) or 0) > 0 for v in self.workers.defaults)
-
-    @property
-    def may_have_no_workers(self) -> bool:
-        """Whether the project itself gives it zero workers on some way."""
-        return self.workers.absent is not None and any(
-            isinstance(v, Const) and v.value == 0 and v.value is not None for v in self.workers.defaults
-        )
-
-    def zero_phrase(self) -> str:
-        """How num_workers comes to be zero, for messages: `is 0 here`, `is left out, so 0`, `can be 0`."""
-        if self.workers.absent:
-            return "is left out, so 0"
-        return "is 0" if all(c == 0 for c in self.workers.constants()) and self.workers.is_known else "can be 0"
-
-    def zero_related(self) -> list[Related]:
-        """Where the zero comes from, if not from the construction itself."""
-        found = [v for v in self.workers.defaults if isinstance(v, Const) and v.value == 0 and v.scope is not None]
-        places = [v.scope.module.location(v.node) for v in found if v.scope is not None]
-        return [Related("num_workers is 0 here", place) for place in places] + self.context_related()
-
-    def context_related(self) -> list[Related]:
-        """The calls by which the construction is reached."""
-        found = []
-        frame: Frame | None = self.frame
-        while frame is not None and frame.call is not None and frame.caller is not None:
-            found.append(Related(f"{frame.scope.qualname} called here", frame.caller.scope.module.location(frame.call)))
-            frame = frame.caller
-        return found
-
-    def describe_workers(self) -> str:
-        """`8 workers`, `0 or 8 workers`, `workers` ... for messages."""
-        counts = sorted({c for c in self.workers.constants() if isinstance(c, int)})
-        if not counts:
-            return "workers"
-        text = " or ".join(str(count) for count in counts)
-        return f"{text} worker" if counts == [1] else f"{text} workers"
-
-    def related(self) -> Related:
-        """Where the workers are started, for the way of a finding."""
-        return Related(f"{self.describe_workers()} started by this loader", self.location)
-
-    def dataset_values(self) -> Values:
-        """What its dataset can be."""
-        return self.option("dataset").values if "dataset" in self.arguments else ()
-
-    def worker_callables(self) -> Iterator[tuple[str, Argument]]:
-        """The arguments that run in workers."""
-        for name in ("collate_fn", "worker_init_fn"):
-            if name in self.arguments:
-                yield name, self.arguments[name]
-
-
-def _service_api(value: Product) -> LoaderApi:
-    """How a reading service, or the arguments of a trainer, name their workers."""
-    return apis.LOADERS.get(value.name, LoaderApi(positional=("num_workers",)))
-
-
-_DEFAULTS: dict[str, Any] = {
-    "batch_size": 1,
-    "num_workers": 0,
-    "pin_memory": False,
-    "drop_last": False,
-    "timeout": 0,
-    "persistent_workers": False,
-    "in_order": True,
-    "shuffle": None,
-}
-
-
-def _low(value: Value) -> float | None:
-    span = bounds(value)
-    return span[0] if span is not None else None
-
-
-# Finding them
 
 
 def find(program: Program) -> list[Loader]:
@@ -308,7 +48,7 @@ def find(program: Program) -> list[Loader]:
                 continue
             for frame in contexts(program, scope):
                 found += _built(program, call, frame)
-        found += _configured(program, module)
+        found += configs.loaders_of(program, module)
     return found
 
 
@@ -525,48 +265,3 @@ def is_loader(program: Program, value: Value) -> bool:
 
 _OBJECTS = frozenset(word for word in apis.LOADER_WORDS if word.endswith(("Loader", "DataLoader2", "Sampler")))
 """Of the calls that carry a loader's arguments, those whose result is a loader."""
-
-_CONFIG = LoaderApi(positional=())
-
-
-def _configured(program: Program, module: Module) -> Iterator[Loader]:
-    """OpenMMLab configs: `train_dataloader = dict(batch_size=2, num_workers=2, dataset=dict(...))`."""
-    if b"_dataloader" not in module.data:
-        return
-    frame = Frame(module.scope)
-    for name, bindings in module.scope.bindings.items():
-        if not name.endswith("_dataloader"):
-            continue
-        for binding in bindings:
-            node = binding.value
-            if binding.kind != "assign" or not isinstance(node, (ast.Call, ast.Dict)):
-                continue
-            for value in program.evaluator.values(node, frame):
-                if isinstance(value, Collection) and value.kind == "dict" and _is_loader_config(value):
-                    yield _from_config(program, value, node, frame)
-
-
-def _is_loader_config(value: Collection) -> bool:
-    keys = set(_keys(value))
-    return bool(keys & {"dataset", "sampler", "batch_sampler"}) and bool(keys & {"batch_size", "num_workers"})
-
-
-def _keys(value: Collection) -> list[str]:
-    names = (key.value if isinstance(key, ast.Constant) else key for key in value.keys)
-    return [name for name in names if isinstance(name, str)]
-
-
-def _from_config(program: Program, value: Collection, node: ast.AST, frame: Frame) -> Loader:
-    found = Arguments()
-    keywords = {k.arg: k for k in node.keywords} if isinstance(node, ast.Call) else {}
-    for key, item in zip(value.keys, value.items, strict=False):
-        name = key.value if isinstance(key, ast.Constant) else key
-        if not isinstance(name, str):
-            found.open = True
-            continue
-        # The config's sampler and batch_sampler are recipes, built with the batch size that stands beside them.
-        if name not in ("sampler", "batch_sampler", "dataset", "collate_fn", "batch_size"):
-            found.add(Argument(name, item, frame, keywords.get(name, item)))
-    if "dataset" not in _keys(value) or "_base_" in frame.scope.bindings:
-        found.open = True
-    return Loader(program, node, frame, _CONFIG, found)

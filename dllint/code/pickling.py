@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, datasets, folding, start_method, state
 from dllint.code.datasets import Dataset
-from dllint.code.loaders import Loader
+from dllint.code.loader import Loader
 from dllint.code.modules import KNOWN_LIBRARIES
 from dllint.code.scopes import ClassScope, FunctionScope, Scope
 from dllint.code.values import (

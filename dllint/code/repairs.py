@@ -6,7 +6,7 @@ import ast
 
 from dllint.code.edits import CallEditor
 from dllint.code.folding import mentions
-from dllint.code.loaders import Loader
+from dllint.code.loader import Loader
 from dllint.code.scopes import dotted
 from dllint.code.values import Instance, Product, Value
 from dllint.finding import Edit, Fix

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from dllint.code.loaders import Loader
+from dllint.code.loader import Loader
 from dllint.code.modules import Module
 from dllint.code.scopes import Scope
 from dllint.code.values import Const, External, Frame, Function, Product, Value

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dllint.code import apis, devices
 from dllint.code.devices import Device, Transfer
 from dllint.code.facts import WorkerEntry
-from dllint.code.loaders import Loader
+from dllint.code.loader import Loader
 from dllint.code.program import Program
 from dllint.code.scopes import last_name
 from dllint.code.values import Collection, Derived, Frame, Product, Value, Values
