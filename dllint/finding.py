@@ -22,6 +22,7 @@ class Severity(IntEnum):
 
     @property
     def label(self) -> str:
+        """How it is written: `error`."""
         return self.name.lower()
 
 
@@ -42,6 +43,7 @@ class Failure(Enum):
 
     @property
     def label(self) -> str:
+        """How it is written: `wrong samples`."""
         return self.name.lower().replace("_", " ")
 
 
@@ -108,6 +110,7 @@ class Finding:
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def sort_key(self) -> tuple[Location, str, str]:
+        """By this, findings stand in the order of the source."""
         return (self.location, self.code, self.message)
 
     def locations(self) -> Iterator[Location]:

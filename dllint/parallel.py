@@ -12,7 +12,7 @@ _Result = TypeVar("_Result")
 
 
 def can_fork() -> bool:
-    """Whether forking is possible and safe here: not on Windows, and not on macOS, whose system libraries dislike it."""
+    """Whether forking is possible and safe here: not on Windows, nor on macOS, whose system libraries dislike it."""
     return hasattr(os, "fork") and sys.platform.startswith("linux")
 
 

@@ -1,7 +1,7 @@
 """The Rule type and the registry of rules.
 
-A rule module holds one `RULE` and one check. The type of the check's first argument is its subject: the linter calls the
-check once for each dataset, loader, module ... that the project has.
+A rule module holds one `RULE` and one check. The type of the check's first argument is its subject: the linter calls
+the check once for each dataset, loader, module ... that the project has.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Rule:
         at: Location,
         message: str,
         *,
-        help: str = "",
+        help: str = "",  # noqa: A002 - the field of Finding that it fills
         related: Iterable[Related] = (),
         symbol: str = "",
         evidence: str = "",

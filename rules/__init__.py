@@ -1,1 +1,1 @@
-"""One module for each rule, named by its code and name. `dllint.rule.registry` finds them; nothing imports one by name."""
+"""One module for each rule, named by its code and name. `dllint.rule.registry` finds them."""

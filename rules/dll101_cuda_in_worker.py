@@ -2,10 +2,10 @@
 
 ## What it does
 
-Reports calls that need a CUDA context in code that DataLoader workers run: `.cuda()`, `.to("cuda")`, tensors made with
-`device="cuda"`, `torch.cuda.synchronize()` and the like. Calls that start no context (`torch.device("cuda")`,
-`torch.cuda.is_available()`, `manual_seed_all`, `empty_cache` ...) are fine, and so are workers that the code starts by spawn
-or forkserver.
+Reports calls that need a CUDA context in code that DataLoader workers run: `.cuda()`, `.to("cuda")`, tensors made
+with `device="cuda"`, `torch.cuda.synchronize()` and the like. Calls that start no context (`torch.device("cuda")`,
+`torch.cuda.is_available()`, `manual_seed_all`, `empty_cache` ...) are fine, and so are workers that the code starts
+by spawn or forkserver.
 
 ## Why it breaks workers
 
@@ -49,8 +49,8 @@ def train():
 
 ## When to ignore
 
-When the workers are started by spawn in a way that does not show in the source. Even then each worker holds a CUDA context
-of its own.
+When the workers are started by spawn in a way that does not show in the source. Even then each worker holds a CUDA
+context of its own.
 
 ## References
 
@@ -88,8 +88,10 @@ def cuda_in_worker(entry: WorkerEntry) -> Iterator[Finding]:
             continue
         yield RULE.finding(
             found.location,
-            f"{found.text} touches CUDA in a DataLoader worker: RuntimeError, cannot re-initialize CUDA in forked subprocess",
-            help="return CPU tensors and move the batch in the training loop: pin_memory=True, .to(device, non_blocking=True)",
+            f"{found.text} touches CUDA in a DataLoader worker: "
+            "RuntimeError, cannot re-initialize CUDA in forked subprocess",
+            help="return CPU tensors and move the batch in the training loop: pin_memory=True, "
+            ".to(device, non_blocking=True)",
             related=found.way,
             symbol=found.symbol,
             evidence=found.text,

@@ -3,13 +3,13 @@
 ## What it does
 
 Reports transfers to a device that may be an accelerator, in code that DataLoader workers run: `.to(device)`,
-`.to(self.device)`, `torch.tensor(..., device=device)`. Silent where every value that can reach the argument is the CPU, where
-it is a dtype, and for `.to(x.device)`, which follows its input.
+`.to(self.device)`, `torch.tensor(..., device=device)`. Silent where every value that can reach the argument is the
+CPU, where it is a dtype, and for `.to(x.device)`, which follows its input.
 
 ## Why it breaks workers
 
-As DLL101 as soon as the device is a GPU: `RuntimeError: Cannot re-initialize CUDA in forked subprocess`. On a machine without
-a GPU the same code runs, so the fault shows on the GPU node only.
+As DLL101 as soon as the device is a GPU: `RuntimeError: Cannot re-initialize CUDA in forked subprocess`. On a machine
+without a GPU the same code runs, so the fault shows on the GPU node only.
 
 ## Example
 

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports CUDA tensors and modules that a dataset keeps and worker code touches, and CUDA tensors handed to `TensorDataset`, where
-the loader has workers.
+Reports CUDA tensors and modules that a dataset keeps and worker code touches, and CUDA tensors handed to
+`TensorDataset`, where the loader has workers.
 
 ## Why it breaks workers
 
@@ -80,7 +80,8 @@ def cuda_state_in_dataset(entry: WorkerEntry) -> Iterator[Finding]:
         step, node = read
         yield RULE.finding(
             item.frame.scope.module.location(item.write.node),
-            f"{item.path} is on the GPU and is used in a DataLoader worker: CUDA initialization error in the forked worker",
+            f"{item.path} is on the GPU and is used in a DataLoader worker: "
+            "CUDA initialization error in the forked worker",
             help=_HELP,
             related=[*entry.way(step), Related(f"{item.attribute} used here", step.scope.module.location(node))],
             symbol=item.owner.qualname,

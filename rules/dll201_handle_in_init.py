@@ -2,16 +2,17 @@
 
 ## What it does
 
-Reports a file, archive, database, video or socket that a dataset opens in its `__init__` (or in what that builds or calls),
-keeps, and reads in worker code. Objects taken from such a handle count as well. Memory maps, `BytesIO`, files that are opened
-lazily in the worker, and handles that are closed before `__init__` ends are fine.
+Reports a file, archive, database, video or socket that a dataset opens in its `__init__` (or in what that builds or
+calls), keeps, and reads in worker code. Objects taken from such a handle count as well. Memory maps, `BytesIO`, files
+that are opened lazily in the worker, and handles that are closed before `__init__` ends are fine.
 
 ## Why it breaks workers
 
-Forked workers share one file position with each other: records come from wrong places, without an error (17 to 171 of 30,720
-reads with plain files, 92 % with gzip), archives raise `BadZipFile`, connections read one another's answers. HDF5 1.12 and
-newer, SQLite and LMDB without its lock survive the fork, but cannot be pickled: they fail under spawn and forkserver, the Linux
-default from Python 3.14 (`TypeError: h5py objects cannot be pickled`). For these the finding is a warning.
+Forked workers share one file position with each other: records come from wrong places, without an error (17 to 171 of
+30,720 reads with plain files, 92 % with gzip), archives raise `BadZipFile`, connections read one another's answers.
+HDF5 1.12 and newer, SQLite and LMDB without its lock survive the fork, but cannot be pickled: they fail under spawn
+and forkserver, the Linux default from Python 3.14 (`TypeError: h5py objects cannot be pickled`). For these the
+finding is a warning.
 
 ## Example
 
@@ -57,8 +58,8 @@ class Records(Dataset):
 
 ## When to ignore
 
-When the dataset is only ever read with `num_workers=0`, in a way that does not show in the source. A `__getstate__` that drops
-the handle cures spawn and forkserver, not fork.
+When the dataset is only ever read with `num_workers=0`, in a way that does not show in the source. A `__getstate__`
+that drops the handle cures spawn and forkserver, not fork.
 
 ## References
 
@@ -103,7 +104,8 @@ def handle_in_init(entry: WorkerEntry) -> Iterator[Finding]:
         step, node = read
         yield RULE.finding(
             handle.location,
-            f"{handle.call}() is opened before the workers start, and {entry.name} carries it into them: {handle.api.harm}",
+            f"{handle.call}() is opened before the workers start, and {entry.name} carries it into them: "
+            f"{handle.api.harm}",
             help="keep the path, and open on first use in each process: if self.pid != os.getpid(): ...",
             related=[
                 Related(f"kept as {item.path}", item.frame.scope.module.location(item.write.node)),

@@ -2,15 +2,15 @@
 
 ## What it does
 
-Reports a dataset whose `__init__` reads the contents of its files, one after the other, into a list or dict that it keeps:
-decoded images, arrays, audio. Metadata (paths, labels, sizes), caches that an option asks for, and one array over all samples
-are fine.
+Reports a dataset whose `__init__` reads the contents of its files, one after the other, into a list or dict that it
+keeps: decoded images, arrays, audio. Metadata (paths, labels, sizes), caches that an option asks for, and one array
+over all samples are fine.
 
 ## Why it breaks workers
 
-The start takes as long as reading all data, and the whole of it lies in memory before the first batch. Spawned workers get a
-copy each; forked ones copy the pages of the containers as they touch them. On a full data set the workers end with `DataLoader
-worker (pid ...) is killed by signal: Killed`.
+The start takes as long as reading all data, and the whole of it lies in memory before the first batch. Spawned
+workers get a copy each; forked ones copy the pages of the containers as they touch them. On a full data set the
+workers end with `DataLoader worker (pid ...) is killed by signal: Killed`.
 
 ## Example
 

@@ -2,15 +2,15 @@
 
 ## What it does
 
-Reports a list, dict or set with one Python object for each sample (paths, records, tuples) that a dataset keeps and worker code
-indexes. One report for each attribute; small literals, numbers, NumPy arrays, tensors, Arrow data, and what only samplers read
-are fine. Off by default.
+Reports a list, dict or set with one Python object for each sample (paths, records, tuples) that a dataset keeps and
+worker code indexes. One report for each attribute; small literals, numbers, NumPy arrays, tensors, Arrow data, and
+what only samplers read are fine. Off by default.
 
 ## Why it breaks workers
 
-Reading a Python object writes its reference count, and that un-shares the memory page it lies in: each forked worker grows by up
-to the size of the container (about 90 bytes for each string), until the machine runs out. Growth is bounded, and slow: the run
-dies hours later. Spawned workers get a copy each at once.
+Reading a Python object writes its reference count, and that un-shares the memory page it lies in: each forked worker
+grows by up to the size of the container (about 90 bytes for each string), until the machine runs out. Growth is
+bounded, and slow: the run dies hours later. Spawned workers get a copy each at once.
 
 ## Example
 

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports `persistent_workers=True` on a loader whose `num_workers` is 0, or is 0 on some way: by default, on one branch, or
-as the default of an option.
+Reports `persistent_workers=True` on a loader whose `num_workers` is 0, or is 0 on some way: by default, on one
+branch, or as the default of an option.
 
 ## Why it breaks workers
 

@@ -6,8 +6,8 @@ Reports a `prefetch_factor` on a loader whose `num_workers` is 0, or is 0 on som
 
 ## Why it breaks workers
 
-From torch 2.0 on DataLoader refuses the pair when it is built: `ValueError: prefetch_factor option could only be specified
-in multiprocessing`. With torch 1.x the default of 2 was accepted.
+From torch 2.0 on DataLoader refuses the pair when it is built: `ValueError: prefetch_factor option could only be
+specified in multiprocessing`. With torch 1.x the default of 2 was accepted.
 
 ## Example
 

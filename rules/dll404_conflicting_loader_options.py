@@ -2,9 +2,9 @@
 
 ## What it does
 
-Reports options of one loader that DataLoader refuses together: `shuffle=True` beside a `sampler`; a `batch_sampler` beside
-another batch size, `shuffle=True`, a `sampler` or `drop_last=True`; `drop_last=True` without batches; `shuffle=True` or a
-sampler over an `IterableDataset`. Only values count: `shuffle=False` beside a sampler is legal.
+Reports options of one loader that DataLoader refuses together: `shuffle=True` beside a `sampler`; a `batch_sampler`
+beside another batch size, `shuffle=True`, a `sampler` or `drop_last=True`; `drop_last=True` without batches;
+`shuffle=True` or a sampler over an `IterableDataset`. Only values count: `shuffle=False` beside a sampler is legal.
 
 ## Why it breaks workers
 

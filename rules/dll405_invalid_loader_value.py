@@ -2,13 +2,13 @@
 
 ## What it does
 
-Reports loader arguments whose value DataLoader can never take: a negative `num_workers`, `timeout` or `prefetch_factor`, a
-`batch_size` below 1, values of a wrong type, an unknown start method.
+Reports loader arguments whose value DataLoader can never take: a negative `num_workers`, `timeout` or
+`prefetch_factor`, a `batch_size` below 1, values of a wrong type, an unknown start method.
 
 ## Why it breaks workers
 
-Most of them raise when the loader is built (`ValueError: num_workers option should be non-negative`). Some pass there and
-fail at the first iteration: `prefetch_factor=0`, a float for `num_workers`, a `collate_fn` that cannot be called.
+Most of them raise when the loader is built (`ValueError: num_workers option should be non-negative`). Some pass there
+and fail at the first iteration: `prefetch_factor=0`, a float for `num_workers`, a `collate_fn` that cannot be called.
 
 ## Example
 
@@ -74,8 +74,7 @@ def invalid_loader_value(loader: Loader) -> Iterator[Finding]:
         option = loader.option(name)
         if option.absent is not False or not option.is_known:
             continue
-        constants = [_as_constant(value) for value in option.defaults]
-        constants = [value for value in constants if isinstance(value, Const)]
+        constants = [value for value in map(_as_constant, option.defaults) if isinstance(value, Const)]
         verdicts = [judge(value.value) for value in constants]
         if len(constants) < len(option.defaults) or not verdicts or not all(verdicts):
             continue

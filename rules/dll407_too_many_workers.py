@@ -2,14 +2,15 @@
 
 ## What it does
 
-Reports a fixed number of workers above `max-workers` (32 unless the settings say otherwise), and a bare `os.cpu_count()`
-or a multiple of it.
+Reports a fixed number of workers above `max-workers` (32 unless the settings say otherwise), and a bare
+`os.cpu_count()` or a multiple of it.
 
 ## Why it breaks workers
 
-`os.cpu_count()` counts the processors of the machine, whatever part of them this process may use: in a container, a Slurm
-job or beside other ranks it starts many times too many workers. Each takes memory and start-up time, and together they slow
-loading down; with several loaders a run can stall at the first batch. torch warns about it only for CPU sets, not for quotas.
+`os.cpu_count()` counts the processors of the machine, whatever part of them this process may use: in a container, a
+Slurm job or beside other ranks it starts many times too many workers. Each takes memory and start-up time, and
+together they slow loading down; with several loaders a run can stall at the first batch. torch warns about it only
+for CPU sets, not for quotas.
 
 ## Example
 

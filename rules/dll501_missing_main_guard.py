@@ -2,15 +2,15 @@
 
 ## What it does
 
-Reports a script that starts worker processes at module level, outside of `if __name__ == "__main__":`: a loop over a loader with
-workers, directly or in a function called there, `mp.spawn`, `Process.start`. Building a loader at module level is fine, and so
-are modules that are only imported, tests, notebooks, and loaders that ask for fork.
+Reports a script that starts worker processes at module level, outside of `if __name__ == "__main__":`: a loop over a
+loader with workers, directly or in a function called there, `mp.spawn`, `Process.start`. Building a loader at module
+level is fine, and so are modules that are only imported, tests, notebooks, and loaders that ask for fork.
 
 ## Why it breaks workers
 
-Spawn (Windows, macOS) and forkserver (Linux from Python 3.14) import the script again in each worker, which would start workers
-again: `RuntimeError: An attempt has been made to start a new process before the current process has finished its bootstrapping
-phase`. The main process only says that a worker exited unexpectedly.
+Spawn (Windows, macOS) and forkserver (Linux from Python 3.14) import the script again in each worker, which would
+start workers again: `RuntimeError: An attempt has been made to start a new process before the current process has
+finished its bootstrapping phase`. The main process only says that a worker exited unexpectedly.
 
 ## Example
 

@@ -2,15 +2,16 @@
 
 ## What it does
 
-Reports what spawn and forkserver cannot send to a worker: lambdas, functions and classes defined in functions, generators,
-modules, open handles, locks, queues and `torch.Generator` that reach a worker as the dataset, on it, in its transforms, as
-`collate_fn` or `worker_init_fn`. Samplers and the loader's `generator=` stay in the main process and are fine; so are partials
-of top-level functions, bound methods, and what `__getstate__` drops.
+Reports what spawn and forkserver cannot send to a worker: lambdas, functions and classes defined in functions,
+generators, modules, open handles, locks, queues and `torch.Generator` that reach a worker as the dataset, on it, in
+its transforms, as `collate_fn` or `worker_init_fn`. Samplers and the loader's `generator=` stay in the main process
+and are fine; so are partials of top-level functions, bound methods, and what `__getstate__` drops.
 
 ## Why it breaks workers
 
-Everything handed to a spawned worker is pickled: `AttributeError: Can't pickle local object`, `TypeError: cannot pickle
-'generator' object`. That is always so on Windows and macOS, in ranks started by `mp.spawn`, and on Linux from Python 3.14.
+Everything handed to a spawned worker is pickled: `AttributeError: Can't pickle local object`, `TypeError: cannot
+pickle 'generator' object`. That is always so on Windows and macOS, in ranks started by `mp.spawn`, and on Linux from
+Python 3.14.
 
 ## Example
 

@@ -2,14 +2,14 @@
 
 ## What it does
 
-Reports an `IterableDataset` whose `__iter__` passes on finite data of its own (files, listings, ranges) while nothing on the way
-asks which worker it runs in: not `__iter__`, a helper, the `worker_init_fn`, or a library that shards. Wrappers around other
-datasets, endless streams and loaders without workers are fine.
+Reports an `IterableDataset` whose `__iter__` passes on finite data of its own (files, listings, ranges) while nothing
+on the way asks which worker it runs in: not `__iter__`, a helper, the `worker_init_fn`, or a library that shards.
+Wrappers around other datasets, endless streams and loaders without workers are fine.
 
 ## Why it breaks workers
 
-Each worker runs the whole `__iter__`: with 4 workers an epoch holds every sample four times. Nothing fails; metrics and learning
-rates are just wrong.
+Each worker runs the whole `__iter__`: with 4 workers an epoch holds every sample four times. Nothing fails; metrics
+and learning rates are just wrong.
 
 ## Example
 

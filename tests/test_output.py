@@ -23,7 +23,11 @@ class OneFile:
     """A program that knows one text for all paths."""
 
     data = b""
+    size = 0
     lines = ["import h5py", "", "class Slides:", "\tdef __init__(self, p):", "\t\tself.f = h5py.File(p)  # \x1b[2J"]
+
+    def prepare(self) -> None:
+        pass
 
     def subjects(self, subject_type: type) -> list[object]:
         return []

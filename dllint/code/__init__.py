@@ -1,0 +1,1 @@
+"""What the Python of a project means: its values, datasets, loaders, and what runs in workers."""

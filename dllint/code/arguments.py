@@ -189,20 +189,25 @@ def _mutating_call(ev: Evaluator, found: Arguments, method: str, call: ast.Call,
         elif name in found.named:
             found.named[name].certain = False
     elif method == "update":
-        changed = Arguments()
-        for argument in call.args:
-            _splat(ev, changed, argument, frame, _DEEPEST)
-        for keyword in call.keywords:
-            if keyword.arg is not None:
-                changed.add(Argument(keyword.arg, keyword.value, frame, keyword))
-        found.open = found.open or changed.open
-        for argument in changed.named.values():
-            argument.certain = argument.certain and certain
-            argument.block = argument.block if certain else block_of(call)
-            if certain or argument.name not in found.named:
-                found.add(argument)
-            else:
-                found.named[argument.name].certain = False
+        _update(ev, found, call, frame, certain)
+
+
+def _update(ev: Evaluator, found: Arguments, call: ast.Call, frame: Frame, certain: bool) -> None:
+    """Take in `d.update(...)`; uncertain where it is not always run."""
+    changed = Arguments()
+    for mapping in call.args:
+        _splat(ev, changed, mapping, frame, _DEEPEST)
+    for keyword in call.keywords:
+        if keyword.arg is not None:
+            changed.add(Argument(keyword.arg, keyword.value, frame, keyword))
+    found.open = found.open or changed.open
+    for argument in changed.named.values():
+        argument.certain = argument.certain and certain
+        argument.block = argument.block if certain else block_of(call)
+        if certain or argument.name not in found.named:
+            found.add(argument)
+        else:
+            found.named[argument.name].certain = False
 
 
 def name_positional(found: Arguments, names: tuple[str, ...]) -> dict[str, Argument]:

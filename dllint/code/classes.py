@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from dllint.code.bindings import AttributeWrite
 from dllint.code.scopes import ClassScope, FunctionScope, Scope
@@ -25,7 +25,7 @@ from dllint.code.values import (
 if TYPE_CHECKING:
     from dllint.code.evaluator import Evaluator
 
-Base = Union[ClassScope, str]
+Base = ClassScope | str
 """A class of the project, or the dotted name of a library's; `?` for one that could not be resolved."""
 
 _MOST_CLASSES = 60

@@ -143,7 +143,7 @@ def transfer(program: Program, call: ast.Call, frame: Frame) -> Transfer | None:
 
 
 def _follows_input(call: ast.Call) -> bool:
-    """Whether the call is only made for an input that is on the GPU already: `if x.is_cuda`, `x.device.type == "cuda"`."""
+    """Whether the call is only made for what is on the GPU already: `if x.is_cuda`, `x.device.type == "cuda"`."""
     for test, outcome in folding.conditions(call):
         parts = list(ast.walk(test))
         if outcome and any(_is_input_flag(part) for part in parts):
@@ -271,8 +271,7 @@ def is_moved_in_place(program: Program, node: ast.AST | None, frame: Frame) -> b
     if not key:
         return False
     for call in scope_of(node).index().calls if node is not None else ():
-        function = call.func
-        moves = isinstance(function, ast.Attribute) and function.attr in ("cuda", "to") and dotted(function.value) == key
+        moves = dotted(call.func) in (f"{key}.cuda", f"{key}.to")
         if moves and isinstance(parent(call), ast.Expr):
             moved = transfer(program, call, frame)
             if moved is not None and moved.device is Device.CUDA:

@@ -171,8 +171,8 @@ def _within_collection(program: Program, value: Collection, depth: int) -> Read 
 
 
 _METADATA = frozenset({
-    ".shape", ".size", ".dtype", ".ndim", ".header", ".info", ".mode", ".keys()", ".sum()", ".mean()", ".max()", ".min()",
-    ".item()", "each", ".get_fps()", ".__len__()", ".affine", ".info()", ".std()",
+    ".shape", ".size", ".dtype", ".ndim", ".header", ".info", ".mode", ".keys()", ".sum()", ".mean()", ".max()",
+    ".min()", ".item()", "each", ".get_fps()", ".__len__()", ".affine", ".info()", ".std()",
 })
 """Steps after which no more than a summary is left of the contents."""
 

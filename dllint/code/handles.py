@@ -80,9 +80,9 @@ def by_use(program: Program, code: WorkerCode, item: Item) -> Handle | None:
         return None
     for _, node in code.reads(item.owner, item.attribute):
         around = parent(node)
-        if value.name == "numpy.load" and isinstance(around, ast.Subscript) and isinstance(around.slice, ast.Constant):
-            if isinstance(around.slice.value, str):
-                return Handle(apis.HANDLES["zipfile.ZipFile"], value, derived=False)
+        key = around.slice if isinstance(around, ast.Subscript) else None
+        if value.name == "numpy.load" and isinstance(key, ast.Constant) and isinstance(key.value, str):
+            return Handle(apis.HANDLES["zipfile.ZipFile"], value, derived=False)
         if value.name == "PIL.Image.open" and isinstance(around, ast.Attribute) and around.attr == "seek":
             return Handle(apis.HANDLES["cv2.VideoCapture"], value, derived=False)
     return None

@@ -1,7 +1,7 @@
 """Hydra configs: a mapping with `_target_` is a call, and is read as one.
 
-`_target_: torch.utils.data.DataLoader` with its arguments beside it becomes the Python call that Hydra will make of it, with
-each argument where it stands in the YAML. All that is known of calls then holds for configs.
+`_target_: torch.utils.data.DataLoader` with its arguments beside it becomes the Python call that Hydra will make of
+it, with each argument where it stands in the YAML. All that is known of calls then holds for configs.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _scalar(node: Node) -> ast.expr:
     if "${" in text or text == "???":
         return _unknown(node)
     kind = node.tag.rpartition(":")[2]
-    value: object = text
+    value: str | int | float | bool | None = text
     try:
         if kind == "int":
             value = int(text.replace("_", ""), 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis, classes, folding
 from dllint.code.links import parent, set_parent
@@ -71,7 +71,9 @@ def result(ev: Evaluator, name: str, call: ast.Call, frame: Frame) -> Values:
     return (Product(name, call, frame),)
 
 
-_GIVE_THEMSELVES = frozenset("to cuda cpu eval train half float double requires_grad_ share_memory".split())
+_GIVE_THEMSELVES = frozenset(
+    ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "requires_grad_", "share_memory")
+)
 """Methods of a torch module that give the module."""
 
 
@@ -142,7 +144,8 @@ def _environment(ev: Evaluator, value: Value) -> Values:
 
 
 def _as_number(value: Value, call: ast.Call, frame: Frame) -> Value:
-    kind = {"int": int, "round": round}.get(last_name(call.func), float)
+    kinds: dict[str, Callable[[Any], object]] = {"int": int, "round": round}
+    kind = kinds.get(last_name(call.func), float)
     if isinstance(value, Const) and isinstance(value.value, (int, float, str, bool)):
         try:
             return Const(kind(value.value), call, frame.scope)

@@ -51,6 +51,7 @@ class Option:
 
     @property
     def is_known(self) -> bool:
+        """Whether it is known what it is when nobody outside of the project says otherwise."""
         return self.absent is not None and not is_unknown(self.defaults)
 
     def constants(self) -> list[Any]:
@@ -65,7 +66,7 @@ class Option:
         """Whether it is passed, and never as None."""
         if self.absent is not False or not self.is_known:
             return False
-        return not any(isinstance(v, Const) and v.value is None for v in self.defaults)
+        return not any(_is_none(value) for value in self.defaults)
 
 
 class Loader:
@@ -85,18 +86,19 @@ class Loader:
     @property
     def construction(self) -> ast.AST:
         """The call that makes the loader: of the project's own loader class, where there is one."""
-        frame: Frame | None = self.frame
         made = self.frame.receiver
-        if isinstance(made, Instance) and made.node is not None and frame is not None and frame.scope.name == "__init__":
+        if isinstance(made, Instance) and made.node is not None and self.frame.scope.name == "__init__":
             return made.node
         return self.call
 
     @property
     def module(self) -> Module:
+        """The module that builds it."""
         return self.frame.scope.module
 
     @property
     def path(self) -> str:
+        """The file that builds it."""
         return self.module.path
 
     @property
@@ -106,6 +108,7 @@ class Loader:
 
     @property
     def location(self) -> Location:
+        """Where it is built."""
         return self.module.location(self.call)
 
     def where(self, name: str) -> Location:
@@ -135,8 +138,8 @@ class Loader:
         ev = self.program.evaluator
         for value in service.values(ev):
             if isinstance(value, Product):
-                inner = Loader(self.program, value.node, value.frame, _service_api(value), collect(ev, value.node, value.frame))
-                return inner.workers
+                found = collect(ev, value.node, value.frame)
+                return Loader(self.program, value.node, value.frame, _service_api(value), found).workers
         return Option("num_workers", UNKNOWNS, None, None)
 
     def option_without_workers(self, name: str) -> Option:
@@ -149,9 +152,11 @@ class Loader:
         assumed.append((key, Const(0, self.call)))
         try:
             argument = self.arguments.get(name)
-            if argument is not None and argument.block is not None:
-                if folding.is_ruled_out(self.program.evaluator, argument.block, argument.frame):
-                    return Option(name, (Const(_DEFAULTS.get(name), self.call),), None, True)
+            block = argument.block if argument is not None else None
+            if argument is None or block is None:
+                return self.option(name)
+            if folding.is_ruled_out(self.program.evaluator, block, argument.frame):
+                return Option(name, (Const(_DEFAULTS.get(name), self.call),), None, True)
             return self.option(name)
         finally:
             assumed.pop()
@@ -161,8 +166,8 @@ class Loader:
         option = self.option_without_workers(name)
         if option.is_surely_given():
             return self.may_have_no_workers
-        given = [v for v in option.defaults if not isinstance(v, Unknown) and not (isinstance(v, Const) and v.value is None)]
-        return bool(given) and self.defaults_to_no_workers and self.is_decided_apart(option)
+        given = any(not isinstance(v, Unknown) and not _is_none(v) for v in option.defaults)
+        return given and self.defaults_to_no_workers and self.is_decided_apart(option)
 
     def is_decided_apart(self, option: Option) -> bool:
         """Whether an option is passed on some ways, by a condition that has nothing to do with the workers."""
@@ -182,6 +187,7 @@ class Loader:
 
     @property
     def workers(self) -> Option:
+        """Its `num_workers`."""
         return self.option("num_workers")
 
     @property
@@ -272,6 +278,10 @@ _DEFAULTS: dict[str, Any] = {
     "in_order": True,
     "shuffle": None,
 }
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
 
 
 def _low(value: Value) -> float | None:

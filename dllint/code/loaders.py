@@ -53,7 +53,7 @@ def find(program: Program) -> list[Loader]:
 
 
 def _exported_aliases(program: Program) -> set[str]:
-    """Other names under which modules of the project offer a loader: `from torch.utils.data import DataLoader as Loader`."""
+    """Other names under which modules offer a loader: `from torch.utils.data import DataLoader as Loader`."""
     found: set[str] = set()
     for module in program.parsed_seeds:
         for word in apis.LOADER_WORDS:
@@ -73,9 +73,10 @@ def _modules_to_search(program: Program, exported: set[str]) -> list[Module]:
 
 
 def _is_made_elsewhere(program: Program, call: ast.Call, scope: Scope) -> bool:
-    """Whether it is the `super().__init__()` of a loader class whose objects are seen to be made: each counts by itself."""
-    owner = scope.owner if isinstance(scope, FunctionScope) and scope.name == "__init__" else None
-    return owner is not None and last_name(call.func) == "__init__" and bool(program.call_sites(scope))
+    """Whether it is the `super().__init__()` of a loader class whose objects are seen to be made: those count."""
+    if not isinstance(scope, FunctionScope) or scope.owner is None or scope.name != "__init__":
+        return False
+    return last_name(call.func) == "__init__" and bool(program.call_sites(scope))
 
 
 def _is_expected_to_fail(call: ast.Call) -> bool:
@@ -113,21 +114,28 @@ def _candidates(program: Program, module: Module, exported: set[str]) -> list[tu
     for word in present:
         lines = module.lines_with(word)
         for scope in module.scopes_around(lines):
-            aliases = _aliases(scope.index(), word)
-            for call in scope.calls:
-                if last_name(call.func) in aliases:
-                    found[id(call)] = (call, scope)
-            for alias in aliases - {word}:
-                for call, around in module.calls_of(alias):
-                    found[id(call)] = (call, around)
+            found |= {id(call): (call, around) for call, around in _calls_of(module, scope, word)}
     if present:
-        for cls in module.classes:
-            if cls.name in program.facts.loader_class_names and "__init__" in cls.methods:
-                scope = cls.methods["__init__"]
-                for call in scope.index().calls:
-                    if last_name(call.func) == "__init__":
-                        found[id(call)] = (call, scope)
+        found |= {id(call): (call, scope) for call, scope in _inits_called(program, module)}
     return sorted(found.values(), key=lambda item: (item[0].lineno, item[0].col_offset))
+
+
+def _calls_of(module: Module, scope: Scope, word: str) -> Iterator[tuple[ast.Call, Scope]]:
+    """The calls of `word` in a scope, and those in the module of what the scope also calls it."""
+    aliases = _aliases(scope.index(), word)
+    for call in scope.calls:
+        if last_name(call.func) in aliases:
+            yield call, scope
+    for alias in aliases - {word}:
+        yield from module.calls_of(alias)
+
+
+def _inits_called(program: Program, module: Module) -> Iterator[tuple[ast.Call, Scope]]:
+    """The calls of `super().__init__()` in the module's own loader classes."""
+    for cls in module.classes:
+        if cls.name in program.facts.loader_class_names and "__init__" in cls.methods:
+            scope = cls.methods["__init__"]
+            yield from ((call, scope) for call in scope.index().calls if last_name(call.func) == "__init__")
 
 
 def _last_names(names: tuple[str, ...]) -> list[str]:
@@ -141,14 +149,19 @@ def _aliases(scope: Scope, word: str) -> set[str]:
         for binding in bindings:
             value = binding.value
             if binding.kind == "import" and isinstance(value, ast.alias):
-                if value.name.rpartition(".")[2] == word:
-                    aliases.add(name)
-            elif binding.kind == "assign" and value is not None and not _is_construction(value, word):
-                if any(
-                    isinstance(part, (ast.Name, ast.Attribute)) and last_name(part) == word for part in ast.walk(value)
-                ):
-                    aliases.add(name)
+                named = value.name.rpartition(".")[2] == word
+            else:
+                named = binding.kind == "assign" and value is not None and _holds(value, word)
+            if named:
+                aliases.add(name)
     return aliases
+
+
+def _holds(value: ast.AST, word: str) -> bool:
+    """Whether a value has `word` in it, other than as what it calls."""
+    return not _is_construction(value, word) and any(
+        isinstance(part, (ast.Name, ast.Attribute)) and last_name(part) == word for part in ast.walk(value)
+    )
 
 
 def _is_construction(value: ast.AST, word: str) -> bool:

@@ -40,6 +40,7 @@ class Module:
 
     @property
     def data(self) -> bytes:
+        """The bytes of the file."""
         return self.source.data
 
     @property
@@ -224,6 +225,10 @@ KNOWN_LIBRARIES = frozenset(
 """Top-level names that never mean a neighbouring file of a package module, though a folder may be called the same."""
 
 
+def _with_slashes(path: str) -> str:
+    return path.replace(os.sep, "/") if os.sep != "/" else path
+
+
 class ModuleTable:
     """All Python files of a project by path and by importable name."""
 
@@ -238,7 +243,8 @@ class ModuleTable:
         cls, root: str, files: list[tuple[str, str, bytes, bool]], module_type: Callable[[str], type[Module]]
     ) -> ModuleTable:
         """A table of (absolute path, shown path, bytes, is target); `module_type` says how a path is read."""
-        table = cls(root)
+        table = cls(_with_slashes(root))
+        files = [(_with_slashes(absolute), *rest) for absolute, *rest in files]
         for absolute, _, _, _ in files:
             if os.path.basename(absolute) == "__init__.py":
                 table._folders_with_init.add(os.path.dirname(absolute))
@@ -262,6 +268,7 @@ class ModuleTable:
         return ".".join(parts) or stem, is_package
 
     def in_package(self, module: Module) -> bool:
+        """Whether a module is, or lies in, a package."""
         return "." in module.name or module.is_package
 
     def find(self, dotted: str, importer: Module) -> Module | None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from dllint.code.bindings import AttributeWrite
 from dllint.code.modules import Module
 from dllint.code.scopes import Scope, dotted
 from dllint.code.values import UNKNOWN, Const, Derived, Frame, Unknown, Value, Values, merge
@@ -26,10 +27,15 @@ def argparse_option(ev: Evaluator, namespace: Derived, name: str) -> Values:
 def _is_changed(ev: Evaluator, module: Module, name: str) -> bool:
     """Whether the program itself gives the option another value: `if args.workers < 0: args.workers = 4`."""
     return any(
-        write.name == name and dotted(write.target.value) != "self" and not isinstance(write.binding.value, ast.Constant)
+        write.name == name and _is_computed(write)
         for scope in module.scopes_around(module.lines_with(name))
         for write in scope.index().writes
     )
+
+
+def _is_computed(write: AttributeWrite) -> bool:
+    """Whether something other than a constant is written, and to something other than `self`."""
+    return dotted(write.target.value) != "self" and not isinstance(write.binding.value, ast.Constant)
 
 
 def _options(ev: Evaluator, scope: Scope, name: str) -> list[Values]:

@@ -60,6 +60,7 @@ class Carried:
 
     @property
     def path(self) -> str:
+        """The file that holds the loader, or the dataset."""
         subject = self.loader or self.dataset
         return subject.path if subject is not None else ""
 
@@ -75,8 +76,8 @@ class Carried:
             yield from self._made_by_itself(self.dataset.cls)
 
     def _made_by_itself(self, cls: ClassScope) -> Iterator[Unpicklable]:
-        """Of a dataset that no loader is seen to read: what its own code makes. What it is given may stay in a worker."""
-        own = {base for base in classes.project_mro(self.program.evaluator, cls)}
+        """Of a dataset that no loader is seen to read: what its code makes. What it is given may stay in a worker."""
+        own = set(classes.project_mro(self.program.evaluator, cls))
         for found in _of_object(self.program, Instance(cls)):
             if any(found.symbol.startswith(base.qualname + ".") for base in own):
                 yield found

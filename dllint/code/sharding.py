@@ -87,9 +87,10 @@ def _source(program: Program, step: Step) -> ast.AST | None:
         if looped is not None:
             return looped
     for loop in scope.loops:
-        if isinstance(loop, ast.For) and _yields_of(loop) and not _is_endless(loop) and not _is_count(loop):
-            if _is_own(program, loop.iter, step):
-                return loop.iter
+        if not isinstance(loop, ast.For) or not _yields_of(loop) or _is_endless(loop) or _is_count(loop):
+            continue
+        if _is_own(program, loop.iter, step):
+            return loop.iter
     for returned in scope.returns:
         if returned.value is not None and not scope.yields and _is_own(program, returned.value, step):
             return returned
@@ -163,7 +164,9 @@ def _all_data(program: Program, node: ast.expr, value: Product, depth: int) -> b
 
 def _comprehends_data(program: Program, value: Collection, depth: int) -> bool:
     node = value.node
-    source = node.args[-1 if last_name(node) in ("map", "filter") else 0] if isinstance(node, ast.Call) and node.args else None
+    source = None
+    if isinstance(node, ast.Call) and node.args:
+        source = node.args[-1 if last_name(node) in ("map", "filter") else 0]
     generators = getattr(node, "generators", None)
     if generators:
         source = generators[0].iter

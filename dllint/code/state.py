@@ -1,4 +1,4 @@
-"""What an object carries into the workers: the attributes that stand when its `__init__` has ended, and what they hold."""
+"""What an object carries into the workers: the attributes that stand when it is made, and what they hold."""
 
 from __future__ import annotations
 
@@ -81,14 +81,7 @@ def _run(program: Program, found: _Init, scope: FunctionScope, frame: Frame, val
     found.passed.add(id(scope))
     scope.index()
     receiver = scope.receiver_name
-    steps: list[tuple[tuple[int, int], str, ast.AST | AttributeWrite]] = []
-    for write in scope.writes:
-        if isinstance(write.target.value, ast.Name) and write.target.value.id == receiver:
-            steps.append((_end(write.node), "write", write))
-    steps += [(_end(call), "call", call) for call in scope.calls]
-    steps += [(_end(target), "delete", target) for target in scope.deletes]
-    steps += [(_end(node), "read", node) for node in scope.attributes if _is_property(program, node, receiver, value)]
-    for _, kind, node in sorted(steps, key=lambda step: step[0]):
+    for kind, node in _steps(program, scope, receiver, value):
         if not _is_passed(program, node.node if isinstance(node, AttributeWrite) else node, frame):
             continue
         if isinstance(node, AttributeWrite):
@@ -104,6 +97,21 @@ def _run(program: Program, found: _Init, scope: FunctionScope, frame: Frame, val
         elif isinstance(node, ast.Call):
             _call(program, found, node, frame, value, depth)
     found.passed.discard(id(scope))
+
+
+def _steps(
+    program: Program, scope: FunctionScope, receiver: str | None, value: Instance
+) -> list[tuple[str, ast.AST | AttributeWrite]]:
+    """What a method does that may change the object, in the order of execution."""
+    steps: list[tuple[tuple[int, int], str, ast.AST | AttributeWrite]] = [
+        (_end(write.node), "write", write)
+        for write in scope.writes
+        if isinstance(write.target.value, ast.Name) and write.target.value.id == receiver
+    ]
+    steps += [(_end(call), "call", call) for call in scope.calls]
+    steps += [(_end(target), "delete", target) for target in scope.deletes]
+    steps += [(_end(node), "read", node) for node in scope.attributes if _is_property(program, node, receiver, value)]
+    return [(kind, node) for _, kind, node in sorted(steps, key=lambda step: step[0])]
 
 
 def _is_passed(program: Program, node: ast.AST, frame: Frame) -> bool:
@@ -166,7 +174,7 @@ def _call(program: Program, found: _Init, call: ast.Call, frame: Frame, value: I
         return
     holder = function.value
     is_self = isinstance(holder, ast.Name) and holder.id == frame.scope.receiver_name  # type: ignore[attr-defined]
-    if not is_self and not (isinstance(holder, ast.Call) or isinstance(holder, ast.Name)):
+    if not is_self and not isinstance(holder, (ast.Call, ast.Name)):
         return
     if not is_self and function.attr != "__init__" and not isinstance(holder, ast.Call):
         return

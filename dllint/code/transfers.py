@@ -11,7 +11,7 @@ from dllint.code.devices import Device, Transfer
 from dllint.code.facts import WorkerEntry
 from dllint.code.loader import Loader
 from dllint.code.program import Program
-from dllint.code.scopes import last_name
+from dllint.code.scopes import dotted, last_name
 from dllint.code.values import Collection, Derived, Frame, Product, Value, Values
 from dllint.code.workers import is_main_only
 from dllint.finding import Location, Related
@@ -101,9 +101,7 @@ def _formatted_in_place(entry: WorkerEntry, loader: Loader) -> Iterator[WorkerTr
     if argument is None or not isinstance(argument.node, ast.Name):
         return
     for call in argument.frame.scope.index().calls:
-        function = call.func
-        named = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
-        if named and function.attr == "set_format" and function.value.id == argument.node.id:  # type: ignore[union-attr]
+        if isinstance(call.func, ast.Attribute) and dotted(call.func) == f"{argument.node.id}.set_format":
             yield from _moving(entry, call, argument.frame, "set_format")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from dllint.code.scopes import ClassScope, FunctionScope, Scope
 
@@ -70,6 +70,7 @@ class Unknown:
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
         return ("unknown", self.name, self.overrides)
 
 
@@ -83,6 +84,7 @@ class Const:
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
         return ("const", type(self.value).__name__, repr(self.value)[:200])
 
 
@@ -99,6 +101,7 @@ class Number:
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
         return ("number", self.low, self.high, self.cpus, self.real)
 
 
@@ -110,6 +113,7 @@ class External:
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
         return ("external", self.name)
 
 
@@ -123,6 +127,7 @@ class Product:
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
         return ("product", self.name, id(self.node))
 
 
@@ -169,6 +174,7 @@ class ModuleRef:
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
         return ("module", id(self.module))
 
 
@@ -180,6 +186,7 @@ class ClassRef:
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
         return ("class", id(self.cls))
 
 
@@ -193,6 +200,7 @@ class Instance:
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
         return ("instance", id(self.cls), id(self.node))
 
 
@@ -205,6 +213,7 @@ class Super:
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
         return ("super", id(self.owner), self.receiver.key)
 
 
@@ -218,6 +227,7 @@ class Function:
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
         return ("function", id(self.scope), self.receiver.key if self.receiver else None)
 
 
@@ -231,6 +241,7 @@ class Partial:
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
         return ("partial", id(self.node))
 
 
@@ -250,24 +261,25 @@ class Collection:
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
         return ("collection", self.kind, id(self.node))
 
 
-Value = Union[
-    Unknown,
-    Const,
-    Number,
-    External,
-    Product,
-    Derived,
-    ModuleRef,
-    ClassRef,
-    Instance,
-    Super,
-    Function,
-    Partial,
-    Collection,
-]
+Value = (
+    Unknown
+    | Const
+    | Number
+    | External
+    | Product
+    | Derived
+    | ModuleRef
+    | ClassRef
+    | Instance
+    | Super
+    | Function
+    | Partial
+    | Collection
+)
 Values = tuple[Value, ...]
 
 UNKNOWN = Unknown()

@@ -1,0 +1,1 @@
+"""Text into trees with exact positions."""

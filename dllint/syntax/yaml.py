@@ -1,4 +1,4 @@
-"""YAML text -> nodes, with exact positions. Nothing is constructed from tags: a tag names a type, and is never obeyed."""
+"""YAML text -> nodes, with exact positions. Nothing is constructed: a tag names a type, and is never obeyed."""
 
 from __future__ import annotations
 
