@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from dllint.arguments import Arguments, parse
 from dllint.files import PathError, Project, discover
-from dllint.rule import UnknownRule, registry, rule_named
+from dllint.rule import UnknownRuleError, registry, rule_named
 from dllint.settings import Settings, SettingsError, load, merge
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _main(words: list[str]) -> int:
         status = _run(command, words)
         sys.stdout.flush()
         return status
-    except (SettingsError, UnknownRule, PathError) as error:
+    except (SettingsError, UnknownRuleError, PathError) as error:
         return _fail(str(error))
     except BrokenPipeError:
         # The reader has seen enough. What Python would still flush at exit goes nowhere.

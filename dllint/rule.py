@@ -31,7 +31,7 @@ DOC_HEADINGS = (
 DOCS_URL = "https://github.com/dllint/dllint/blob/main/rules/README.md"
 
 
-class UnknownRule(ValueError):
+class UnknownRuleError(ValueError):
     """A code, a prefix or a name that no rule has; the message lists what would be right."""
 
 
@@ -125,16 +125,16 @@ def registry() -> dict[str, Rule]:
 
 
 def rule_named(text: str) -> Rule:
-    """The rule with this code or name, in any case of letters. Raises UnknownRule."""
+    """The rule with this code or name, in any case of letters. Raises UnknownRuleError."""
     wanted = text.strip().lower()
     for rule in registry().values():
         if wanted in (rule.code.lower(), rule.name):
             return rule
-    raise UnknownRule(f"no rule is called {text!r}; `dllint rules` lists them")
+    raise UnknownRuleError(f"no rule is called {text!r}; `dllint rules` lists them")
 
 
 def expand(selector: str) -> Iterator[Rule]:
-    """The rules that a code, a prefix of codes (`DLL2`), a name or `ALL` stands for. Raises UnknownRule if none."""
+    """The rules that a code, a prefix of codes (`DLL2`), a name or `ALL` means. Raises UnknownRuleError if none."""
     wanted = selector.strip()
     if wanted.upper() == "ALL":
         yield from registry().values()
@@ -143,5 +143,5 @@ def expand(selector: str) -> Iterator[Rule]:
     matches = [rule for rule in registry().values() if rule.name == wanted.lower() or rule.code.startswith(prefix)]
     if not matches or not wanted:
         codes = ", ".join(registry())
-        raise UnknownRule(f"no rule matches {selector!r}; use ALL, a prefix, a name, or one of: {codes}")
+        raise UnknownRuleError(f"no rule matches {selector!r}; use ALL, a prefix, a name, or one of: {codes}")
     yield from matches

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from dllint.finding import Finding, Severity
 from dllint.globs import Globs
-from dllint.rule import Rule, UnknownRule, expand, registry
+from dllint.rule import Rule, UnknownRuleError, expand, registry
 from dllint.settings import Settings, SettingsError
 
 _NEVER = -1
@@ -53,7 +53,7 @@ def check_selectors(settings: Settings) -> None:
 def _check(key: str, selector: str, place: str) -> None:
     try:
         next(expand(selector))
-    except UnknownRule as error:
+    except UnknownRuleError as error:
         raise SettingsError(f"{place}{key}: {error}{_suggestion(selector)}") from None
 
 

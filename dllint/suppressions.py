@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from dllint.finding import Finding
-from dllint.rule import UnknownRule, expand
+from dllint.rule import UnknownRuleError, expand
 
 MARKS = (b"noqa", b"dllint:")
 """Bytes that a file must contain, in any case of letters, before it is worth looking for comments in it."""
@@ -136,7 +136,7 @@ def _selectors(found: re.Match[str], comment: Comment) -> Iterator[_Selector]:
 def _codes(selector: str) -> frozenset[str]:
     try:
         return frozenset(rule.code for rule in expand(selector))
-    except UnknownRule:
+    except UnknownRuleError:
         return frozenset()
 
 

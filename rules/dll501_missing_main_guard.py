@@ -56,8 +56,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.code import scripts, start_method
+from dllint.code.reach import Step
 from dllint.code.scripts import Script, Start
-from dllint.code.workers import Step
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

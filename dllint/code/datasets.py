@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, loaders, start_method, state
-from dllint.code.loaders import Loader
+from dllint.code.loader import Loader
 from dllint.code.modules import Module
+from dllint.code.reach import WorkerCode
 from dllint.code.scopes import ClassScope
 from dllint.code.state import Item
 from dllint.code.values import ClassRef, Collection, Derived, Frame, Instance, Product, Value, is_unknown
-from dllint.code.workers import WORKER_METHODS, WorkerCode, entries_of_class, entries_of_values
+from dllint.code.workers import WORKER_METHODS, entries_of_class, entries_of_values
 from dllint.finding import Location, Related
 
 if TYPE_CHECKING:
@@ -29,22 +30,27 @@ class Dataset:
 
     @property
     def module(self) -> Module:
+        """The module that defines it."""
         return self.cls.module
 
     @property
     def path(self) -> str:
+        """The file that defines it."""
         return self.module.path
 
     @property
     def name(self) -> str:
+        """The name of its class."""
         return self.cls.name
 
     @property
     def symbol(self) -> str:
+        """The dotted name of its class within the module."""
         return self.cls.qualname
 
     @property
     def location(self) -> Location:
+        """Where its class statement stands."""
         return self.module.location(self.cls.node)
 
     @cached_property
@@ -77,10 +83,12 @@ class Dataset:
 
     @property
     def may_fork(self) -> bool:
+        """Whether its workers may be forked."""
         return "fork" in self.start_methods
 
     @property
     def may_pickle(self) -> bool:
+        """Whether it may be pickled for its workers."""
         return bool(self.start_methods & start_method.PICKLING)
 
     @cached_property
@@ -147,24 +155,28 @@ def _read(program: Program, value: Value, depth: int, seen: set[object]) -> Iter
     if depth > 5 or value.key in seen:
         return
     seen.add(value.key)
-    ev = program.evaluator
     if isinstance(value, Instance):
         yield value
         for item in state.items(program, value):
             if isinstance(item.value, Instance) and is_dataset_class(program, item.value.cls):
                 yield item.value
-    elif isinstance(value, Collection):
-        parts = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:20]]
-        for part in parts:
-            for inner in part:
-                yield from _read(program, inner, depth + 1, seen)
-    elif isinstance(value, Product):
+    else:
+        for inner in _within(program, value):
+            yield from _read(program, inner, depth + 1, seen)
+
+
+def _within(program: Program, value: Value) -> Iterator[Value]:
+    """The values in a collection, in a library's wrapper, or before the steps that lead to a value."""
+    ev = program.evaluator
+    if isinstance(value, Collection):
+        groups = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:20]]
+        for group in groups:
+            yield from group
+    elif isinstance(value, Product) and (value.name in apis.WRAPPERS or value.name in apis.DATASET_BASES):
         for argument in [*value.node.args, *(k.value for k in value.node.keywords)]:
-            if value.name in apis.WRAPPERS or value.name in apis.DATASET_BASES:
-                for inner in ev.values(argument, value.frame):
-                    yield from _read(program, inner, depth + 1, seen)
+            yield from ev.values(argument, value.frame)
     elif isinstance(value, Derived):
-        yield from _read(program, value.base, depth + 1, seen)
+        yield value.base
 
 
 def is_dataset_class(program: Program, cls: ClassScope) -> bool:

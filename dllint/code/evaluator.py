@@ -6,21 +6,15 @@ Nothing is run. Each question has a budget, so that cycles, deep nesting and hug
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from dllint.code import classes, folding, libcalls
+from dllint.code import apis, classes, elements, folding, libcalls, options
+from dllint.code.bindings import AttributeWrite, Binding
+from dllint.code.links import scope_of
+from dllint.code.parameters import MOST_CALLERS, parameter
 from dllint.code.reaching import reaching
-from dllint.code.scopes import (
-    AttributeWrite,
-    Binding,
-    ClassScope,
-    FunctionScope,
-    ModuleScope,
-    Scope,
-    dotted,
-    scope_of,
-)
+from dllint.code.scopes import ClassScope, FunctionScope, ModuleScope, Scope, dotted
 from dllint.code.values import (
     UNKNOWNS,
     ClassRef,
@@ -32,7 +26,6 @@ from dllint.code.values import (
     Function,
     Instance,
     ModuleRef,
-    Number,
     Partial,
     Product,
     Super,
@@ -52,8 +45,6 @@ _DEEPEST = 70
 """Nested evaluations: each takes some frames of Python's own stack."""
 _MOST_RETURNS = 3
 """Functions within functions whose results are followed."""
-_MOST_CALLERS = 2
-"""Calls within calls that arguments are followed through."""
 
 
 class Evaluator:
@@ -79,9 +70,15 @@ class Evaluator:
             self._steps = 0
         return self.infer(node, frame) or UNKNOWNS
 
-    # The recursive part: may give an empty tuple for a cycle, which then adds nothing.
+    @property
+    def is_deep(self) -> bool:
+        """Whether half of the nesting that is allowed is used up."""
+        return self._depth > _DEEPEST // 2
+
+    # The recursive part
 
     def infer(self, node: ast.AST, frame: Frame) -> Values:
+        """What `node` can be in `frame`; empty within a cycle, which then adds nothing."""
         self._steps += 1
         if self._steps > _MOST_STEPS or self._depth > _DEEPEST:
             return UNKNOWNS
@@ -169,7 +166,7 @@ class Evaluator:
         starred = self.program.star_member(module, name)
         if starred is not None:
             return starred
-        return (External(f"builtins.{name}"),) if name in _BUILTINS else UNKNOWNS
+        return (External(f"builtins.{name}"),) if name in apis.BUILTINS else UNKNOWNS
 
     def _global(self, scope: ModuleScope, name: str, bindings: list[Binding]) -> Values:
         """A name of the module as its functions see it: the same for all of them."""
@@ -205,20 +202,24 @@ class Evaluator:
         if kind == "scope":
             return self._defined(binding, frame)
         if kind == "parameter":
-            return self.parameter(binding.name, frame)
+            return parameter(self, binding.name, frame)
         if value is None or kind in ("unknown", "global"):
             return UNKNOWNS
         if kind == "augmented":
             return self._augmented(value, frame)
-        found = self.infer(value, frame)
+        return self._taken(binding, value, self.infer(value, frame), frame)
+
+    def _taken(self, binding: Binding, value: ast.AST, found: Values, frame: Frame) -> Values:
+        """What a binding takes out of its value, which can be what was found."""
+        kind = binding.kind
         if kind == "assign":
             return found
         if kind == "item":
-            return merge(self.item(v, binding.index, binding.node, frame) for v in found)
+            return merge(elements.item(self, v, binding.index, binding.node, frame) for v in found)
         if kind == "each":
-            return self.elements(value, found, frame)
+            return elements.elements(self, value, found, frame)
         if kind == "each item":
-            return self._element_parts(value, found, binding.index, frame)
+            return elements.parts(self, value, found, binding.index, frame)
         if kind == "with":
             return tuple(self._managed(v, value, frame) for v in found)
         return UNKNOWNS
@@ -243,198 +244,6 @@ class Evaluator:
             return (Function(scope, None, outer),)
         return UNKNOWNS
 
-    # Parameters
-
-    def parameter(self, name: str, frame: Frame) -> Values:
-        """What a parameter can be: by the call that made this frame, else by all calls that the project has."""
-        scope = frame.scope
-        if not isinstance(scope, FunctionScope):
-            return UNKNOWNS
-        if name == scope.receiver_name:
-            return self._receiver(scope, frame)
-        arguments = scope.node.args
-        for extra, kind in ((arguments.vararg, "tuple"), (arguments.kwarg, "dict")):
-            if extra is not None and extra.arg == name:
-                return (Unknown(f"*{kind}"),)
-        if frame.call is not None and frame.caller is not None:
-            return self._argument(name, scope, frame.call, frame.caller)
-        return self._over_all_calls(name, scope, frame)
-
-    def _receiver(self, scope: FunctionScope, frame: Frame) -> Values:
-        if frame.receiver is not None:
-            return (frame.receiver,)
-        owner = scope.owner
-        if owner is None:
-            return UNKNOWNS
-        return (ClassRef(owner),) if "classmethod" in scope.decorators else (Instance(owner),)
-
-    def _over_all_calls(self, name: str, scope: FunctionScope, frame: Frame) -> Values:
-        calls = self.program.call_sites(scope)
-        if not calls or self._depth > _DEEPEST // 2:
-            return self._unseen(name, scope)
-        groups = []
-        for call, caller in calls:
-            if frame.receiver is not None and isinstance(frame.receiver, Instance) and frame.receiver.node is not None:
-                bound = classes.init_frame(self, frame.receiver, scope)
-                if bound is not None and bound.call is not None and bound.caller is not None:
-                    return self._argument(name, scope, bound.call, bound.caller)
-            groups.append(self._argument(name, scope, call, caller))
-        return merge(groups)
-
-    def _unseen(self, name: str, scope: FunctionScope) -> Values:
-        """A parameter of a function that nothing is seen to call: its default, and whatever else a user may pass."""
-        default = scope.default(name)
-        known = self.infer(default, Frame(scope.parent or scope)) if default is not None else ()
-        annotated = scope.annotation(name)
-        typed = self._annotated(annotated, scope) if annotated is not None and not known else ()
-        return merge([known, typed, (Unknown(name, overrides=bool(known or typed)),)])
-
-    def _annotated(self, annotation: ast.AST, scope: FunctionScope) -> Values:
-        """An object of the project class that an annotation names."""
-        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-            text = annotation.value
-            found = (
-                self.lookup(text, annotation, scope.module.scope, Frame(scope.module.scope))
-                if text.isidentifier()
-                else ()
-            )
-        elif isinstance(annotation, (ast.Name, ast.Attribute)):
-            found = self.infer(annotation, Frame(scope.parent or scope))
-        else:
-            return ()
-        return tuple(Instance(value.cls) for value in found if isinstance(value, ClassRef))
-
-    def _argument(self, name: str, scope: FunctionScope, call: ast.Call, caller: Frame) -> Values:
-        """The value of parameter `name` in one call; the default where the call leaves it out."""
-        given, certain = self.argument_node(name, scope, call, caller)
-        if given is not None:
-            if caller.depth >= _MOST_CALLERS:
-                caller = Frame(caller.scope, caller.receiver)
-            return self.infer(given, caller)
-        if not certain:
-            splat = self._from_splat(name, call, caller)
-            if splat is not None:
-                return splat
-        default = scope.default(name)
-        known = self.infer(default, Frame(scope.parent or scope)) if default is not None else ()
-        return known if certain and known else merge([known, (Unknown(name),)])
-
-    def _from_splat(self, name: str, call: ast.Call, caller: Frame) -> Values | None:
-        for keyword in call.keywords:
-            if keyword.arg is None:
-                for value in self.infer(keyword.value, caller):
-                    if isinstance(value, Collection) and value.kind == "dict":
-                        node = collection_get(value, name)
-                        if node is not None:
-                            return self.infer(node, value.frame)
-        return None
-
-    @staticmethod
-    def argument_node(name: str, scope: FunctionScope, call: ast.Call, caller: Frame) -> tuple[ast.expr | None, bool]:
-        """The expression that a call passes for a parameter, and whether its absence would be certain."""
-        certain = True
-        for keyword in call.keywords:
-            if keyword.arg == name:
-                return keyword.value, True
-            certain = certain and keyword.arg is not None
-        positional = [*scope.node.args.posonlyargs, *scope.node.args.args]
-        names = [argument.arg for argument in positional]
-        if scope.receiver_name is not None:
-            names = names[1:]
-        for position, argument in enumerate(call.args):
-            if isinstance(argument, ast.Starred):
-                return None, False
-            if position < len(names) and names[position] == name:
-                return argument, True
-        return None, certain
-
-    # Elements
-
-    def item(self, value: Value, index: int | str | None, node: ast.AST, frame: Frame) -> Values:
-        """`value[index]`; any element where the index is not known."""
-        if isinstance(value, Collection):
-            if value.each is not None:
-                return value.each
-            if isinstance(index, str):
-                found = collection_get(value, index)
-                return self.infer(found, value.frame) if found is not None else UNKNOWNS
-            if (
-                isinstance(index, int)
-                and value.kind in ("list", "tuple")
-                and -len(value.items) <= index < len(value.items)
-            ):
-                return self.infer(value.items[index], value.frame)
-            return merge(self.infer(item, value.frame) for item in value.items[:12]) or UNKNOWNS
-        if isinstance(value, (Product, Derived)):
-            return (derived(value, "[]", node, frame),)
-        return UNKNOWNS
-
-    def elements(self, node: ast.AST, found: Values, frame: Frame) -> Values:
-        """What a loop over these values meets."""
-        groups: list[Values] = []
-        for value in found:
-            if isinstance(value, Collection) and value.kind == "dict":
-                groups.append(UNKNOWNS)
-            elif isinstance(value, Collection):
-                groups.append(self.item(value, None, node, frame))
-            elif isinstance(value, Product) and value.name in _PASS_ELEMENTS and value.node.args:
-                inner = value.node.args[-1 if value.name == "builtins.zip" else 0]
-                groups.append(self.elements(inner, self.infer(inner, value.frame), value.frame))
-            elif isinstance(value, Product) and value.name == "builtins.range":
-                groups.append((Number(0, None, node),))
-            elif isinstance(value, (Product, Derived)):
-                groups.append((derived(value, "each", node, frame),))
-            else:
-                groups.append(UNKNOWNS)
-        return merge(groups)
-
-    def _element_parts(self, node: ast.AST, found: Values, index: int, frame: Frame) -> Values:
-        """The `index`th part of what a loop over these values meets: knows enumerate, zip and items."""
-        groups: list[Values] = []
-        for value in found:
-            if isinstance(value, Product) and value.name == "builtins.enumerate" and value.node.args:
-                inner = value.node.args[0]
-                if index == 0:
-                    groups.append((Number(0, None, node),))
-                else:
-                    groups.append(self.elements(inner, self.infer(inner, value.frame), value.frame))
-            elif isinstance(value, Product) and value.name == "builtins.zip" and index < len(value.node.args):
-                inner = value.node.args[index]
-                groups.append(self.elements(inner, self.infer(inner, value.frame), value.frame))
-            elif isinstance(value, Collection) and value.each is None and value.kind != "dict":
-                parts = [self.infer(item, value.frame) for item in value.items[:12]]
-                groups += [self.item(part, index, node, frame) for values in parts for part in values]
-            elif isinstance(value, Derived) and value.via == ".items()" and isinstance(value.base, Collection):
-                groups.append(self.item(value.base, None, node, frame) if index == 1 else UNKNOWNS)
-            elif isinstance(value, (Product, Derived)):
-                groups.append((derived(derived(value, "each", node, frame), "[]", node, frame),))
-            else:
-                groups.append(UNKNOWNS)
-        return merge(groups)
-
-    def _subscript(self, node: ast.Subscript, frame: Frame) -> Values:
-        index = node.slice
-        literal = index.value if isinstance(index, ast.Constant) and isinstance(index.value, (int, str)) else None
-        if isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant):
-            negative = index.operand.value
-            literal = -negative if isinstance(negative, int) and isinstance(index.op, ast.USub) else None
-        groups: list[Values] = []
-        for value in self.infer(node.value, frame):
-            if isinstance(index, ast.Slice) and isinstance(value, Collection):
-                groups.append((Collection(value.kind, node, frame, each=self.item(value, None, node, frame)),))
-            elif isinstance(value, Instance):
-                groups.append(self.call_method(value, "__getitem__", node, frame))
-            elif isinstance(value, External):
-                groups.append((value,))  # a generic alias: Dataset[int]
-            elif isinstance(value, ClassRef):
-                groups.append((value,))
-            else:
-                groups.append(self.item(value, literal, node, frame))
-        if isinstance(node.value, ast.Attribute):
-            groups += classes.element_writes(self, node.value, frame)
-        known = merge(groups)
-        return known
-
     # Attributes and calls
 
     def _attribute(self, node: ast.Attribute, frame: Frame) -> Values:
@@ -451,7 +260,7 @@ class Evaluator:
         if isinstance(value, ModuleRef):
             return self.program.member(value.module, name)
         if isinstance(value, External):
-            return (External(self.program.canonical(f"{value.name}.{name}")),)
+            return (External(apis.canonical(f"{value.name}.{name}")),)
         if isinstance(value, (Instance, ClassRef, Super)):
             key = (value.key, name)
             if key not in self._attributes or self.assumed:
@@ -461,7 +270,7 @@ class Evaluator:
                 self._attributes[key] = found
             return self._attributes[key]
         if isinstance(value, Derived) and value.via == ".parse_args()":
-            return libcalls.argparse_option(self, value, name)
+            return options.argparse_option(self, value, name)
         if isinstance(value, Derived) and value.via == ".hparams" and isinstance(value.base, Instance):
             return self._hyperparameter(value.base, name)
         if isinstance(value, (Product, Derived, Collection)):
@@ -473,9 +282,9 @@ class Evaluator:
     def _hyperparameter(self, holder: Instance, name: str) -> Values:
         """`self.hparams.name` of a Lightning class: the argument of its `__init__`."""
         first = classes.method(self, holder.cls, "__init__")
-        if first is None or first.annotation(name) is None and first.default(name) is None:
+        if first is None or (first.annotation(name) is None and first.default(name) is None):
             return (Unknown(name),)
-        return self.parameter(name, classes.method_frame(self, holder, first))
+        return parameter(self, name, classes.method_frame(self, holder, first))
 
     def _call(self, node: ast.Call, frame: Frame) -> Values:
         return merge(self.result(function, node, frame) for function in self.infer(node.func, frame))
@@ -501,6 +310,7 @@ class Evaluator:
         return UNKNOWNS
 
     def call_method(self, value: Instance, name: str, node: ast.AST, frame: Frame) -> Values:
+        """What calling a method by its name gives."""
         method = classes.method(self, value.cls, name)
         if method is None:
             return UNKNOWNS
@@ -518,7 +328,7 @@ class Evaluator:
 
     def _returned(self, function: Function, call: ast.Call | None, frame: Frame) -> Values:
         scope = function.scope
-        if frame.depth >= _MOST_CALLERS:
+        if frame.depth >= MOST_CALLERS:
             frame = Frame(frame.scope, frame.receiver)
         inner = Frame(scope, function.receiver, call, frame if call is not None else None, function.outer)
         if isinstance(scope.node, ast.Lambda):
@@ -557,95 +367,12 @@ class Evaluator:
         return self.bound(write.binding, frame)
 
 
-def collection_get(value: Collection, key: str) -> ast.expr | None:
-    """The expression under a constant key of a dict."""
-    for name, item in zip(value.keys, value.items, strict=False):
-        if name == key or (isinstance(name, ast.Constant) and name.value == key):
-            return item
-    return None
-
-
-def known(values: Values) -> Iterator[Value]:
-    """The values that are not "anything else"."""
-    return (value for value in values if not isinstance(value, Unknown))
-
-
-_PASS_ELEMENTS = frozenset(
-    {
-        "builtins.enumerate",
-        "builtins.reversed",
-        "builtins.sorted",
-        "builtins.iter",
-        "builtins.list",
-        "builtins.tuple",
-        "tqdm.tqdm",
-        "tqdm.auto.tqdm",
-        "builtins.zip",
-        "itertools.islice",
-        "rich.progress.track",
-        "tqdm.notebook.tqdm",
-    }
-)
-
-_BUILTINS = frozenset(
-    [
-        "open",
-        "int",
-        "float",
-        "str",
-        "bool",
-        "bytes",
-        "list",
-        "tuple",
-        "dict",
-        "set",
-        "frozenset",
-        "len",
-        "min",
-        "max",
-        "sum",
-        "sorted",
-        "reversed",
-        "range",
-        "enumerate",
-        "zip",
-        "map",
-        "filter",
-        "iter",
-        "next",
-        "super",
-        "getattr",
-        "setattr",
-        "isinstance",
-        "type",
-        "print",
-        "object",
-        "Exception",
-        "RuntimeError",
-        "ValueError",
-        "any",
-        "all",
-        "abs",
-        "round",
-        "id",
-        "vars",
-        "input",
-        "property",
-        "staticmethod",
-        "classmethod",
-        "bytearray",
-        "memoryview",
-        "callable",
-        "hasattr",
-    ]
-)
-
-_HANDLERS = {
+_HANDLERS: dict[type[ast.AST], Callable[[Evaluator, Any, Frame], Values]] = {
     ast.Constant: Evaluator._constant,
     ast.Name: Evaluator._name,
     ast.Attribute: Evaluator._attribute,
     ast.Call: Evaluator._call,
-    ast.Subscript: Evaluator._subscript,
+    ast.Subscript: elements.subscript,
     ast.Lambda: Evaluator._lambda,
     ast.List: Evaluator._display,
     ast.Tuple: Evaluator._display,

@@ -8,13 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.code import datasets, loaders, start_method, state
+from dllint.code.callables import innermost
 from dllint.code.datasets import Dataset
-from dllint.code.loaders import Loader
+from dllint.code.loader import Loader
 from dllint.code.modules import Module
+from dllint.code.reach import Step, WorkerCode
 from dllint.code.scopes import FunctionScope, Scope
 from dllint.code.state import Item
 from dllint.code.values import Frame, Function, Instance, Unknown, Value
-from dllint.code.workers import Step, WorkerCode, entries_of_values, innermost
+from dllint.code.workers import entries_of_values
 from dllint.finding import Related
 
 if TYPE_CHECKING:
@@ -100,26 +102,30 @@ class Facts:
         self.callables_memo: dict[tuple[object, ...], tuple[Value, ...]] = {}
         self.read_by_memo: dict[int, list[Instance]] = {}
         self._declared: dict[Module, frozenset[str]] = {}
-        self._spawned: dict[Scope, bool] = {}
 
     @cached_property
     def loader_class_names(self) -> set[str]:
+        """The names of the classes that seem to derive from a loader."""
         return loaders.loader_classes(self.program)
 
     @cached_property
     def dataset_class_names(self) -> set[str]:
+        """The names of the classes that seem to derive from a dataset."""
         return self.program.dataset_names
 
     @cached_property
     def loaders(self) -> list[Loader]:
+        """All constructions of loaders."""
         return loaders.find(self.program)
 
     @cached_property
     def datasets(self) -> list[Dataset]:
+        """All dataset classes."""
         return datasets.find(self.program)
 
     @cached_property
     def worker_entries(self) -> list[WorkerEntry]:
+        """All that workers are given to run."""
         return list(self._entries())
 
     def _entries(self) -> Iterator[WorkerEntry]:

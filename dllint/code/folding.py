@@ -7,7 +7,9 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from dllint.code.scopes import Binding, Block, dotted, parent
+from dllint.code.bindings import Binding
+from dllint.code.links import Block, conditions_of, names_in, parent, set_conditions_of, set_names_in
+from dllint.code.scopes import dotted
 from dllint.code.values import (
     UNKNOWN,
     UNKNOWNS,
@@ -21,7 +23,6 @@ from dllint.code.values import (
     Number,
     Partial,
     Product,
-    Unknown,
     Value,
     Values,
     bounds,
@@ -56,6 +57,7 @@ _LONGEST = 10_000
 
 
 def binary(ev: Evaluator, node: ast.BinOp, frame: Frame) -> Values:
+    """What `a + b` and its kin give."""
     left, right = ev.infer(node.left, frame), ev.infer(node.right, frame)
     pairs = [(a, b) for a in left for b in right][:16]
     return merge((_binary(a, node.op, b, node, frame),) for a, b in pairs) or UNKNOWNS
@@ -64,25 +66,37 @@ def binary(ev: Evaluator, node: ast.BinOp, frame: Frame) -> Values:
 def _binary(left: Value, op: ast.operator, right: Value, node: ast.AST, frame: Frame) -> Value:
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(left.value, op, right.value, node, frame)
+    known = _number(left, op, right, node) or _joined(left, op, right, node, frame)
+    if known is not None:
+        return known
+    for side in (left, right):
+        if isinstance(side, (Product, Derived)):
+            return derived(side, "op", node, frame)
+    return UNKNOWN
+
+
+def _joined(left: Value, op: ast.operator, right: Value, node: ast.AST, frame: Frame) -> Collection | None:
+    """`[a] + [b]`: one list where both are spelled out."""
+    if not isinstance(op, ast.Add) or not isinstance(left, Collection) or not isinstance(right, Collection):
+        return None
+    if left.each is None and right.each is None and left.kind == right.kind != "dict" and left.frame is right.frame:
+        return Collection(left.kind, node, frame, (*left.items, *right.items))
+    return None
+
+
+def _number(left: Value, op: ast.operator, right: Value, node: ast.AST) -> Number | None:
+    """What is known of a number that is computed from others that are not known themselves."""
     if isinstance(op, ast.Mult):
         for side, other in ((left, right), (right, left)):
             if isinstance(side, Number) and side.cpus:
                 factor = bounds(other)
                 return Number(1, None, node, cpus=factor is None or (factor[0] or 0) >= 1)
-    if isinstance(op, ast.Add) and isinstance(left, Collection) and isinstance(right, Collection):
-        if left.each is None and right.each is None and left.kind == right.kind != "dict" and left.frame is right.frame:
-            return Collection(left.kind, node, frame, (*left.items, *right.items))
     if isinstance(op, ast.Div) and isinstance(left, Number):
         return Number(left.low and 0, None, node, real=True)
     if isinstance(op, ast.Mod) and bounds(left) is not None:
         return Number(0, None, node)
     span = _span(left, op, right)
-    if span is not None:
-        return Number(*span, node)
-    for side in (left, right):
-        if isinstance(side, (Product, Derived)):
-            return derived(side, "op", node, frame)
-    return UNKNOWN
+    return Number(*span, node) if span is not None else None
 
 
 def _span(left: Value, op: ast.operator, right: Value) -> tuple[float | None, float | None] | None:
@@ -129,6 +143,7 @@ def boolean(ev: Evaluator, node: ast.BoolOp, frame: Frame) -> Values:
 
 
 def unary(ev: Evaluator, node: ast.UnaryOp, frame: Frame) -> Values:
+    """What `not a` and `-a` give."""
     found = ev.infer(node.operand, frame)
     if isinstance(node.op, ast.Not):
         return merge((_negated(v, node, frame),) for v in found)
@@ -149,6 +164,7 @@ def _minus(value: Value, node: ast.AST, frame: Frame) -> Value:
 
 
 def compare(ev: Evaluator, node: ast.Compare, frame: Frame) -> Values:
+    """What `a < b` and its kin give; nothing is known of chains."""
     if len(node.ops) != 1:
         return UNKNOWNS
     left, right = ev.infer(node.left, frame), ev.infer(node.comparators[0], frame)
@@ -314,28 +330,29 @@ def _ruled_out(ev: Evaluator, key: str, value: Value, tests: list[tuple[ast.expr
 
 def mentions(test: ast.expr, key: str) -> bool:
     """Whether a condition speaks of a dotted name."""
-    names: frozenset[str] | None = getattr(test, "dll_names", None)
+    names = names_in(test)
     if names is None:
         names = frozenset(dotted(part) for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute)))
-        test.dll_names = names  # type: ignore[attr-defined]
+        set_names_in(test, names)
     return key in names
 
 
 def conditions(node: ast.AST) -> list[tuple[ast.expr, bool]]:
     """The tests that decide whether `node` is reached, with the outcome that leads to it."""
-    if hasattr(node, "dll_conditions"):
-        return node.dll_conditions  # type: ignore[no-any-return]
+    found = conditions_of(node)
+    if found is not None:
+        return found
     path: list[ast.AST] = [node]
     at = parent(node)
-    while at is not None and not hasattr(at, "dll_conditions") and not isinstance(at, _DEFINING):
+    while at is not None and conditions_of(at) is None and not isinstance(at, _DEFINING):
         path.append(at)
         at = parent(at)
-    known: list[tuple[ast.expr, bool]] = getattr(at, "dll_conditions", [])
+    known = (conditions_of(at) if at is not None else None) or []
     while path:
         child = path.pop()
         own = list(_own_conditions(child, at)) if at is not None else []
         known = (own + known)[:_MOST_CONDITIONS] if own else known
-        child.dll_conditions = known  # type: ignore[attr-defined]
+        set_conditions_of(child, known)
         at = child
     return known
 

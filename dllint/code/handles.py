@@ -11,10 +11,10 @@ from dllint.code import apis, folding
 from dllint.code.apis import HandleApi
 from dllint.code.links import parent
 from dllint.code.modules import Module
+from dllint.code.reach import WorkerCode
 from dllint.code.scopes import Scope
 from dllint.code.state import Item
 from dllint.code.values import Const, Derived, Frame, Number, Product, Value
-from dllint.code.workers import WorkerCode
 from dllint.finding import Location
 
 if TYPE_CHECKING:

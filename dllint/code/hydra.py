@@ -14,7 +14,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from dllint.code.modules import Module
 from dllint.code.scopes import ModuleScope
-from dllint.syntax.python import CannotParse
+from dllint.syntax.python import CannotParseError
 from dllint.syntax.yaml import documents
 
 _Placed = TypeVar("_Placed", ast.Call, ast.keyword, ast.Constant, ast.Name, ast.Attribute, ast.Dict, ast.List)
@@ -31,7 +31,7 @@ class ConfigModule(Module):
         if self._scope is None:
             try:
                 calls = [call for node in documents(self.source.text) for call in _calls(node)]
-            except CannotParse as error:
+            except CannotParseError as error:
                 self.error = error
                 calls = []
             self._scope = ModuleScope(_module(calls), self, None, self.name)

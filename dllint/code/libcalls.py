@@ -6,9 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dllint.code import apis, classes, folding
+from dllint.code import apis, classes, elements, folding
 from dllint.code.links import parent, set_parent
-from dllint.code.options import argparse_option as argparse_option
 from dllint.code.scopes import last_name
 from dllint.code.values import (
     UNKNOWN,
@@ -85,10 +84,10 @@ def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame
     if isinstance(base, Collection) and base.kind == "dict" and name in ("get", "pop") and call.args:
         key = call.args[0]
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            found = ev.item(base, key.value, call, frame)
+            found = elements.item(ev, base, key.value, call, frame)
             default = ev.infer(call.args[1], frame) if len(call.args) > 1 else ()
             return merge([found, default]) if found == UNKNOWNS else found
-        return ev.item(base, None, call, frame)
+        return elements.item(ev, base, None, call, frame)
     if isinstance(base, Collection) and name == "copy":
         return (base,)
     if isinstance(base, Product) and base.name == "argparse.ArgumentParser" and name in ("parse_known_args",):
@@ -215,7 +214,7 @@ def _sequence(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     if not call.args:
         return (Collection(kind, call, frame),)
     found = ev.infer(call.args[0], frame)
-    return (Collection(kind, call, frame, each=ev.elements(call.args[0], found, frame)),)
+    return (Collection(kind, call, frame, each=elements.elements(ev, call.args[0], found, frame)),)
 
 
 def _map(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
@@ -225,7 +224,7 @@ def _map(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
 def _next(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     if not call.args:
         return UNKNOWNS
-    return ev.elements(call.args[0], ev.infer(call.args[0], frame), frame)
+    return elements.elements(ev, call.args[0], ev.infer(call.args[0], frame), frame)
 
 
 def _isinstance(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:

@@ -11,7 +11,7 @@ from dllint.code.apis import LoaderApi
 from dllint.code.arguments import alternatives
 from dllint.code.libcalls import merged_call
 from dllint.code.links import parent
-from dllint.code.loader import Loader as Loader
+from dllint.code.loader import Loader
 from dllint.code.modules import Module
 from dllint.code.scopes import FunctionScope, Scope, last_name
 from dllint.code.values import (

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from dllint.code.scopes import ClassScope, ModuleScope, Scope, last_name
 from dllint.finding import Location
-from dllint.syntax.python import CannotParse, Source, parse
+from dllint.syntax.python import CannotParseError, Source, parse
 
 _NAME = re.compile(rb"\w+(?=[ \t]*[\[(:])")
 _CLASS = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
@@ -34,7 +34,7 @@ class Module:
         self.is_package = is_package
         self.is_target = is_target
         self.source = Source(path, data)
-        self.error: CannotParse | None = None
+        self.error: CannotParseError | None = None
         self._scope: ModuleScope | None = None
         self._lines_with: dict[str, list[int]] = {}
 
@@ -49,7 +49,7 @@ class Module:
         if self._scope is None:
             try:
                 tree = parse(self.source)
-            except CannotParse as error:
+            except CannotParseError as error:
                 self.error = error
                 tree = ast.Module(body=[], type_ignores=[])
             self._scope = ModuleScope(tree, self, None, self.name)
@@ -244,7 +244,7 @@ class ModuleTable:
     ) -> ModuleTable:
         """A table of (absolute path, shown path, bytes, is target); `module_type` says how a path is read."""
         table = cls(_with_slashes(root))
-        files = [(_with_slashes(absolute), *rest) for absolute, *rest in files]
+        files = [(_with_slashes(absolute), shown, data, target) for absolute, shown, data, target in files]
         for absolute, _, _, _ in files:
             if os.path.basename(absolute) == "__init__.py":
                 table._folders_with_init.add(os.path.dirname(absolute))

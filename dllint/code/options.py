@@ -48,7 +48,7 @@ def _options(ev: Evaluator, scope: Scope, name: str) -> list[Values]:
 
 def _declared(ev: Evaluator, module: Module, name: str) -> list[Values]:
     found = []
-    for call, scope in ev.program.calls_in(module, "add_argument"):
+    for call, scope in module.calls_of("add_argument"):
         if name not in option_names(call):
             continue
         given = {keyword.arg: keyword.value for keyword in call.keywords}

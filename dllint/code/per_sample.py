@@ -25,7 +25,7 @@ from dllint.code.values import (
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
-    from dllint.code.workers import Step
+    from dllint.code.reach import Step
 
 
 def container(program: Program, item: Item) -> str | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, datasets, folding, start_method, state
+from dllint.code.callables import callables
 from dllint.code.datasets import Dataset
 from dllint.code.loader import Loader
 from dllint.code.modules import KNOWN_LIBRARIES
@@ -24,7 +25,6 @@ from dllint.code.values import (
     Product,
     Value,
 )
-from dllint.code.workers import callables
 from dllint.finding import Location, Related
 
 if TYPE_CHECKING:

@@ -10,16 +10,18 @@ from functools import cached_property
 from typing import Any
 
 from dllint.code import apis, classes, pickling, scripts
+from dllint.code.bindings import Binding
+from dllint.code.callers import Callers
 from dllint.code.datasets import Dataset
 from dllint.code.evaluator import Evaluator
 from dllint.code.facts import Facts, WorkerEntry
-from dllint.code.loaders import Loader
+from dllint.code.loader import Loader
 from dllint.code.modules import Module, ModuleTable, defined_names
 from dllint.code.pickling import Carried
 from dllint.code.pins import Pins
-from dllint.code.scopes import Binding, ClassScope, FunctionScope, Scope
+from dllint.code.scopes import ClassScope, FunctionScope
 from dllint.code.scripts import Script
-from dllint.code.values import UNKNOWNS, ClassRef, External, Frame, Function, ModuleRef, Super, Values
+from dllint.code.values import UNKNOWNS, External, Frame, ModuleRef, Values
 from dllint.files import Kind, Project
 from dllint.settings import Settings
 from dllint.syntax.python import Source
@@ -30,10 +32,6 @@ _IMPORT_LINE = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILIN
 _WORD = re.compile(rb"\w+")
 _LONGEST_SCRIPT = 50_000
 _MOST_IMPORTERS = 200
-_SMALL = 2_000_000
-"""Bytes of Python in a project that can be searched for every function."""
-_MOST_CALL_SITES = 24
-"""Calls of one function that are looked at."""
 
 SEED_WORDS = (
     b"DataLoader",
@@ -68,8 +66,7 @@ class Program:
         self.evaluator = Evaluator(self)
         self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.mro_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
-        self._call_sites: dict[Scope, list[tuple[ast.Call, Frame]]] = {}
-        self._holders: dict[tuple[bytes, bool], list[Module]] = {}
+        self._callers = Callers(self)
         self._members: dict[tuple[int, str], Values] = {}
 
     def _read(self, project: Project) -> Iterator[tuple[str, str, bytes, bool]]:
@@ -92,18 +89,14 @@ class Program:
 
     @cached_property
     def seeds(self) -> list[Module]:
-        """The modules that may build a loader or define a dataset; where few files are asked for, of those near them."""
+        """The modules that may build a loader or define a dataset; where few files are asked for, those near them."""
         names, near = self.dataset_names, self._near
-        return [
-            module
-            for module in self.modules.by_file.values()
-            if (near is None or id(module) in near)
-            and (any(word in module.data for word in SEED_WORDS) or any(name in names for name, _ in module.class_bases))
-        ]
+        modules = [m for m in self.modules.by_file.values() if near is None or id(m) in near]
+        return [m for m in modules if _speaks_of_data(m.data) or any(name in names for name, _ in m.class_bases)]
 
     @cached_property
     def _near(self) -> set[int] | None:
-        """The modules that lead to the targets by imports, and what those import; None where nearly all are asked for."""
+        """The modules that lead to the targets by imports, and what those import; None where most are asked for."""
         modules = self.modules.by_file.values()
         targets = [module for module in modules if module.is_target]
         if len(targets) * _FEW > len(modules):
@@ -188,19 +181,11 @@ class Program:
         needles = [word.encode() for word in words]
         return [m for m in self.modules.by_file.values() if all(needle in m.data for needle in needles)]
 
-    def calls_in(self, module: Module, name: str) -> list[tuple[ast.Call, Scope]]:
-        """The calls of anything called `name` in a module."""
-        return list(module.calls_of(name))
-
     def source(self, path: str) -> Source | None:
         """The text of a file by the path that it is shown with."""
         return next((m.source for m in self.modules.by_file.values() if m.path == path), None)
 
     # Names
-
-    @staticmethod
-    def canonical(name: str) -> str:
-        return apis.canonical(name)
 
     def imported(self, binding: Binding, module: Module) -> Values:
         """What an import binds."""
@@ -269,104 +254,8 @@ class Program:
 
     def call_sites(self, scope: FunctionScope) -> list[tuple[ast.Call, Frame]]:
         """The calls in the project that enter a function, each with the frame that it is made in."""
-        if scope not in self._call_sites:
-            self._call_sites[scope] = []  # what a cycle sees
-            self._call_sites[scope] = list(self._find_call_sites(scope))
-        return self._call_sites[scope]
+        return self._callers.of(scope)
 
-    def _find_call_sites(self, scope: FunctionScope) -> Iterator[tuple[ast.Call, Frame]]:
-        if isinstance(scope.node, ast.Lambda):
-            return
-        owner = scope.owner
-        makes = owner is not None and scope.name in ("__init__", "__new__")
-        name = owner.name if makes and owner is not None else scope.name
-        checked = 0
-        for module in self._callers_of(scope, name):
-            for call, around in module.calls_of(name):
-                checked += 1
-                if checked > _MOST_CALL_SITES:
-                    return
-                frame = Frame(around)
-                if self._enters(call, frame, scope, owner if makes else None):
-                    yield call, frame
-        if makes and owner is not None:
-            yield from self._super_calls(scope, owner)
-
-    def _callers_of(self, scope: FunctionScope, name: str) -> Iterator[Module]:
-        """The modules to look for callers in: the function's own first; tests never speak for a library."""
-        own = scope.module
-        needle = name.encode()
-        yield own
-        homes = self._names_of_home(scope)
-        for module in self._holding(needle, everywhere=self._is_called_anywhere(scope)):
-            if module is own or (module.is_test and not own.is_test):
-                continue
-            if id(module) in self._seed_ids or self._is_small or any(home in module.data for home in homes):
-                yield module
-
-    @staticmethod
-    def _names_of_home(scope: FunctionScope) -> tuple[bytes, ...]:
-        """What a module far from the seeds must speak of to call a function: its module, or its class."""
-        owner = scope.owner
-        return (scope.module.name.rpartition(".")[2].encode(), *((owner.name.encode(),) if owner is not None else ()))
-
-    @cached_property
-    def _seed_ids(self) -> set[int]:
-        return {id(module) for module in self.seeds}
-
-    def _is_called_anywhere(self, scope: FunctionScope) -> bool:
-        """Whether calls of a function matter wherever they stand: it builds a loader or a dataset."""
-        owner = scope.owner
-        makes = scope.name == "__init__" and owner is not None and owner.name in self.dataset_names
-        return self._is_small or makes or scope in self.facts.building_scopes
-
-    def _holding(self, needle: bytes, *, everywhere: bool) -> list[Module]:
-        """The modules, or only the seeds, whose text holds a name."""
-        key = (needle, everywhere)
-        if key not in self._holders:
-            modules = self.modules.by_file.values() if everywhere else self.seeds
-            self._holders[key] = [module for module in modules if needle in module.data]
-        return self._holders[key]
-
-    @cached_property
-    def _is_small(self) -> bool:
-        return sum(len(module.data) for module in self.modules.by_file.values()) < _SMALL
-
-    def _enters(self, call: ast.Call, frame: Frame, scope: FunctionScope, makes: ClassScope | None) -> bool:
-        for value in self.evaluator.infer(call.func, frame):
-            if isinstance(value, Function) and value.scope is scope:
-                return True
-            if makes is not None and isinstance(value, ClassRef) and value.cls is makes:
-                return True
-        return False
-
-    def _super_calls(self, scope: FunctionScope, owner: ClassScope) -> Iterator[tuple[ast.Call, Frame]]:
-        """`super().__init__(...)` and `Base.__init__(self, ...)` in the classes that derive from `owner`."""
-        for cls in self.subclasses(owner):
-            own = cls.methods.get(scope.name)
-            if own is None:
-                for module in self._callers_of(scope, cls.name):
-                    for call, around in module.calls_of(cls.name):
-                        frame = Frame(around)
-                        if self._enters(call, frame, scope, cls):
-                            yield call, frame
-                continue
-            for call in own.index().calls:
-                function = call.func
-                if isinstance(function, ast.Attribute) and function.attr == scope.name:
-                    frame = Frame(own)
-                    holders = self.evaluator.infer(function.value, frame)
-                    if any(isinstance(h, Super) for h in holders) and self._enters(call, frame, scope, None):
-                        yield call, frame
-
-    def subclasses(self, cls: ClassScope) -> list[ClassScope]:
-        """The classes of the seeds that derive from `cls` directly."""
-        found = []
-        for module in self.seeds:
-            for name, base_names in module.class_bases:
-                if cls.name in base_names:
-                    found += [c for c in module.classes if c.name == name and cls in classes.bases(self.evaluator, c)]
-        return found
 
     # Subjects
 
@@ -399,6 +288,10 @@ class Program:
     def facts(self) -> Facts:
         """The loaders, datasets and worker code."""
         return Facts(self)
+
+
+def _speaks_of_data(data: bytes) -> bool:
+    return any(word in data for word in SEED_WORDS)
 
 
 def _is_config(data: bytes) -> bool:

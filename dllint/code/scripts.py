@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, folding, loaders
-from dllint.code.loaders import Loader
+from dllint.code.links import parent
+from dllint.code.loader import Loader
 from dllint.code.modules import Module
-from dllint.code.scopes import Scope, last_name, parent
+from dllint.code.reach import Step, WorkerCode
+from dllint.code.scopes import Scope, last_name
 from dllint.code.values import ClassRef, Derived, External, Frame, Function, Instance, Product, Value
-from dllint.code.workers import Step, WorkerCode
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -46,6 +47,7 @@ class Script:
 
     @property
     def path(self) -> str:
+        """The file that is run."""
         return self.module.path
 
     def unguarded(self) -> Iterator[tuple[ast.AST, list[Step], Start]]:
@@ -110,7 +112,6 @@ def first_start(program: Program, frame: Frame) -> Start | None:
 
 def starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
     """The places in one scope that start processes, in the order of the source."""
-    ev = program.evaluator
     scope.index()
     for loop in scope.loops:
         for loader in _working(program, loop.iter, frame):
@@ -121,19 +122,26 @@ def starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
             for loader in _working(program, yielded.value, frame):
                 yield Start(yielded, scope, loader, "iterated")
     for call in scope.calls:
-        if last_name(call.func) not in _STARTING_NAMES:
-            continue
-        for value in ev.values(call.func, frame):
-            if isinstance(value, External) and value.name in _STARTERS:
-                yield Start(call, scope, None, value.name.rpartition(".")[2])
-            elif isinstance(value, External) and value.name in ("builtins.iter", "builtins.list", "builtins.tuple"):
-                for loader in _working(program, call.args[0], frame) if call.args else ():
-                    yield Start(call, scope, loader, "iterated")
-            elif isinstance(value, Derived) and value.via == ".start" and _is_process(value.base):
-                yield Start(call, scope, None, "Process.start")
-            elif isinstance(value, Derived) and value.via in _TRAINING_METHODS:
-                for loader in _trained(program, value, call, frame):
-                    yield Start(call, scope, loader, f"{value.via[1:]}()")
+        if last_name(call.func) in _STARTING_NAMES:
+            for function in program.evaluator.values(call.func, frame):
+                for started, what in _started_by(program, function, call, frame):
+                    yield Start(call, scope, started, what)
+
+
+def _started_by(
+    program: Program, function: Value, call: ast.Call, frame: Frame
+) -> Iterator[tuple[Loader | None, str]]:
+    """What a call of `function` starts: loaders with workers, or other processes; and by which name."""
+    if isinstance(function, External) and function.name in _STARTERS:
+        yield None, function.name.rpartition(".")[2]
+    elif isinstance(function, External) and function.name in ("builtins.iter", "builtins.list", "builtins.tuple"):
+        for loader in _working(program, call.args[0], frame) if call.args else ():
+            yield loader, "iterated"
+    elif isinstance(function, Derived) and function.via == ".start" and _is_process(function.base):
+        yield None, "Process.start"
+    elif isinstance(function, Derived) and function.via in _TRAINING_METHODS:
+        for loader in _trained(program, function, call, frame):
+            yield loader, f"{function.via[1:]}()"
 
 
 def _trained(program: Program, method: Derived, call: ast.Call, frame: Frame) -> Iterator[Loader]:

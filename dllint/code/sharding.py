@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from dllint.code import apis, datasets
 from dllint.code.datasets import Dataset
 from dllint.code.links import parent
+from dllint.code.reach import Step
 from dllint.code.scopes import FunctionScope, last_name
 from dllint.code.values import Collection, Derived, External, Function, Instance, Number, Product, Value
-from dllint.code.workers import Step
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -11,9 +11,9 @@ from dllint.code import classes, folding
 from dllint.code.bindings import AttributeWrite, Binding
 from dllint.code.containers import filled_later
 from dllint.code.links import Block, block_of, parent
+from dllint.code.reach import Step, WorkerCode
 from dllint.code.scopes import ClassScope, FunctionScope
 from dllint.code.values import Collection, Frame, Function, Instance, Product, Value, Values
-from dllint.code.workers import Step, WorkerCode
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

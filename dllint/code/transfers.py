@@ -11,9 +11,9 @@ from dllint.code.devices import Device, Transfer
 from dllint.code.facts import WorkerEntry
 from dllint.code.loader import Loader
 from dllint.code.program import Program
+from dllint.code.reach import is_main_only
 from dllint.code.scopes import dotted, last_name
 from dllint.code.values import Collection, Derived, Frame, Product, Value, Values
-from dllint.code.workers import is_main_only
 from dllint.finding import Location, Related
 
 _MAY_TRANSFER = frozenset({"to", "cuda", "pin_memory", *(name.rpartition(".")[2] for name in apis.CUDA_RAISES)})

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from dllint.finding import Edit, Fix
 from dllint.syntax.offsets import Offsets
-from dllint.syntax.python import CannotParse, Source, parse
+from dllint.syntax.python import CannotParseError, Source, parse
 
 _Replacement = tuple[int, int, str]
 """Where it begins, where it ends (as offsets), and what comes there instead."""
@@ -52,7 +52,7 @@ class Text:
         try:
             data = text.encode(self._encoding)
             parse(Source(self.path, data))
-        except (CannotParse, UnicodeEncodeError):
+        except (CannotParseError, UnicodeEncodeError):
             return False
         changed = data != self.data
         self.data = data

@@ -19,7 +19,7 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 LINE_END = re.compile("\r\n|\r|\n")
 
 
-class CannotParse(Exception):
+class CannotParseError(Exception):
     """A file that is no Python of this version: with the reason and, where known, the position (from 1)."""
 
     def __init__(self, reason: str, row: int = 1, column: int = 1) -> None:
@@ -64,7 +64,7 @@ class Source:
         return "utf-8"
 
     def check_encoding(self) -> None:
-        """Raise CannotParse for bytes that the file's encoding does not have: `ast` overlooks them in comments."""
+        """Raise CannotParseError for bytes that the file's encoding does not have: `ast` overlooks them in comments."""
         if self.data.isascii():
             return
         encoding = self._encoding()
@@ -73,7 +73,7 @@ class Source:
         except UnicodeDecodeError as error:
             row = self.data.count(b"\n", 0, error.start) + 1
             column = error.start - self.data.rfind(b"\n", 0, error.start)
-            raise CannotParse(f"not decodable as {encoding} ({error.reason})", row, column) from None
+            raise CannotParseError(f"not decodable as {encoding} ({error.reason})", row, column) from None
 
     def column(self, row: int, offset: int) -> int:
         """The column (from 1, in characters) of an `ast` offset (from 0, in UTF-8 bytes)."""
@@ -102,9 +102,9 @@ class Source:
 
 
 def parse(source: Source) -> ast.Module:
-    """The tree of `source`. Raises CannotParse, and nothing else, whatever the bytes are."""
+    """The tree of `source`. Raises CannotParseError, and nothing else, whatever the bytes are."""
     if len(source.data) > MAX_BYTES:
-        raise CannotParse(f"larger than {MAX_BYTES // 1_000_000} MB")
+        raise CannotParseError(f"larger than {MAX_BYTES // 1_000_000} MB")
     source.check_encoding()
     try:
         with warnings.catch_warnings():
@@ -112,10 +112,10 @@ def parse(source: Source) -> ast.Module:
             return ast.parse(source.data)
     except SyntaxError as error:
         row = max(error.lineno or 1, 1)
-        raise CannotParse(error.msg or "invalid syntax", row, max(error.offset or 1, 1)) from None
+        raise CannotParseError(error.msg or "invalid syntax", row, max(error.offset or 1, 1)) from None
     except RecursionError:
-        raise CannotParse("nested too deeply") from None
+        raise CannotParseError("nested too deeply") from None
     except MemoryError:
-        raise CannotParse("nested too deeply") from None
+        raise CannotParseError("nested too deeply") from None
     except ValueError as error:  # NUL bytes, on the Python versions that raise no SyntaxError for them
-        raise CannotParse(str(error)) from None
+        raise CannotParseError(str(error)) from None

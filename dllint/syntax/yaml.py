@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import yaml
 from yaml.nodes import Node
 
-from dllint.syntax.python import CannotParse
+from dllint.syntax.python import CannotParseError
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The C parser is 15 times faster, and refuses deep nesting instead of running out of stack."""
 
 
 def documents(text: str) -> Iterator[Node]:
-    """The root nodes of a file's documents. Raises CannotParse."""
+    """The root nodes of a file's documents. Raises CannotParseError."""
     try:
         for node in yaml.compose_all(text, Loader=_LOADER):
             if node is not None:
@@ -23,4 +23,4 @@ def documents(text: str) -> Iterator[Node]:
         mark = getattr(error, "problem_mark", None)
         row, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
         problem = getattr(error, "problem", None) or "not readable as YAML"
-        raise CannotParse(str(problem), row, column) from None
+        raise CannotParseError(str(problem), row, column) from None

@@ -10,12 +10,13 @@ from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_
 from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
 from dllint.code.apis.handles import HANDLE_WRAPPERS, HANDLES, HandleApi
 from dllint.code.apis.loaders import DATALOADER_PARAMETERS, ITERATES, LOADER_WORDS, LOADERS, LoaderApi
-from dllint.code.apis.names import canonical
+from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
 from dllint.code.apis.reading import DECODES, FORCES_CONTENTS, LAZY_READS, LISTS_FILES, PARSES
 from dllint.code.apis.sharding import WORKER_QUERIES
 
 __all__ = [
+    "BUILTINS",
     "CUDA_RAISES",
     "DATALOADER_PARAMETERS",
     "DATASET_BASES",

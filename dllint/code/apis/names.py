@@ -30,6 +30,60 @@ _RENAMED = {
     "torch.utils.data.distributed.": "torch.utils.data.",
 }
 
+BUILTINS = frozenset(
+    {
+        "open",
+        "int",
+        "float",
+        "str",
+        "bool",
+        "bytes",
+        "list",
+        "tuple",
+        "dict",
+        "set",
+        "frozenset",
+        "len",
+        "min",
+        "max",
+        "sum",
+        "sorted",
+        "reversed",
+        "range",
+        "enumerate",
+        "zip",
+        "map",
+        "filter",
+        "iter",
+        "next",
+        "super",
+        "getattr",
+        "setattr",
+        "isinstance",
+        "type",
+        "print",
+        "object",
+        "Exception",
+        "RuntimeError",
+        "ValueError",
+        "any",
+        "all",
+        "abs",
+        "round",
+        "id",
+        "vars",
+        "input",
+        "property",
+        "staticmethod",
+        "classmethod",
+        "bytearray",
+        "memoryview",
+        "callable",
+        "hasattr",
+    }
+)
+"""The names of Python's own that mean something here."""
+
 
 def canonical(name: str) -> str:
     """The public name of a library's function or class."""
