@@ -9,31 +9,19 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
-from dllint.files import Kind, Project, SourceFile
+from dllint.files import Kind, Project
 from dllint.finding import Finding
 from dllint.parallel import can_fork, processors, shared_out
 from dllint.rule import Rule, registry
 from dllint.selection import enabled_rules, ignored_in, severity_of
 from dllint.settings import Settings
-from dllint.suppressions import MARKS, Suppressions, UnusedSuppression
+from dllint.suppressions import Applied, Source, UnusedSuppression
 
 _WORTH_SHARING = 300_000
 _MOST_PROCESSES = 8
 
 Progress = Callable[[int, int], None]
 """Called with how many steps are done, and how many there are."""
-
-
-class Source(Protocol):
-    """The text of a file, as far as this module needs it."""
-
-    @property
-    def data(self) -> bytes:
-        """The bytes of the file."""
-
-    @property
-    def lines(self) -> Sequence[str]:
-        """Its decoded lines."""
 
 
 class Program(Protocol):
@@ -127,9 +115,10 @@ def _lint_project(
     found = [finding for finding in found if finding.location.path in targets]
     found = _without_replaced(_without_duplicates(found))
     found = [finding for finding in found if not ignored_in(settings, finding.location.path, finding.code)]
-    suppressions = _Applied(program, targets)
-    found = suppressions.split(found, report)
-    found += suppressions.split(_unused(suppressions, rules, settings, report), report)
+    python = {path for path, file in targets.items() if file.kind is Kind.PYTHON}
+    suppressions = Applied(program.source, targets, python)
+    found = suppressions.split(found, report.suppressed)
+    found += suppressions.split(_unused(suppressions, rules, settings, report), report.suppressed)
     report.findings += [_with_severity(finding, settings) for finding in found]
     report.programs |= {place.path: program for finding in found for place in finding.locations()}
 
@@ -207,47 +196,7 @@ def _without_replaced(findings: list[Finding]) -> list[Finding]:
     return [finding for finding in findings if not replaced(finding)]
 
 
-class _Applied:
-    """The suppressions of a project's targets, read only where there is something to suppress."""
-
-    def __init__(self, program: Program, targets: dict[str, SourceFile]) -> None:
-        self._program = program
-        self._targets = targets
-        self._read: dict[str, Suppressions | None] = {}
-
-    def split(self, findings: Iterable[Finding], report: Report) -> list[Finding]:
-        """The findings to report; the suppressed ones go into `report`."""
-        kept: list[Finding] = []
-        for finding in findings:
-            suppressions = self.of(finding.location.path)
-            hidden = suppressions is not None and suppressions.covers(finding)
-            (report.suppressed if hidden else kept).append(finding)
-        return kept
-
-    def of(self, path: str) -> Suppressions | None:
-        """The suppressions of one target; None if it has none."""
-        if path not in self._read:
-            self._read[path] = self._look(path)
-        return self._read[path]
-
-    def _look(self, path: str) -> Suppressions | None:
-        source = self._program.source(path)
-        if source is None:
-            return None
-        data = source.data.lower()
-        # UTF-16 spreads the marks with zero bytes.
-        if not any(mark in data for mark in MARKS) and b"\0" not in data:
-            return None
-        return Suppressions(path, source.lines, python=self._targets[path].kind is Kind.PYTHON)
-
-    def all(self) -> Iterator[Suppressions]:
-        """The suppressions of all targets."""
-        for path in self._targets:
-            if (suppressions := self.of(path)) is not None:
-                yield suppressions
-
-
-def _unused(applied: _Applied, rules: list[Rule], settings: Settings, report: Report) -> Iterator[Finding]:
+def _unused(applied: Applied, rules: list[Rule], settings: Settings, report: Report) -> Iterator[Finding]:
     ran = {rule.code for rule in rules}
     for rule in rules:
         if rule.subject is not UnusedSuppression:

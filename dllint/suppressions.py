@@ -7,14 +7,14 @@ A comment counts on any line of the construct that a finding spans, or alone on 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from dllint.finding import Finding
 from dllint.rule import UnknownRuleError, expand
 
-MARKS = (b"noqa", b"dllint:")
+_MARKS = (b"noqa", b"dllint:")
 """Bytes that a file must contain, in any case of letters, before it is worth looking for comments in it."""
 
 
@@ -29,6 +29,18 @@ def _directive() -> re.Pattern[str]:
         r")",
         re.IGNORECASE,
     )
+
+
+class Source(Protocol):
+    """The text of a file, as far as suppressions need it."""
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """Its decoded lines."""
 
 
 class Comment(NamedTuple):
@@ -198,3 +210,43 @@ def _hash_column(text: str) -> int | None:
 
 def _without_end(line: str) -> str:
     return line.rstrip("\r\n")
+
+
+class Applied:
+    """The suppressions of some files, read only where there is something to suppress."""
+
+    def __init__(self, source: Callable[[str], Source | None], paths: Iterable[str], python: Container[str]) -> None:
+        self._source = source
+        self._paths = paths
+        self._python = python
+        self._read: dict[str, Suppressions | None] = {}
+
+    def split(self, findings: Iterable[Finding], suppressed: list[Finding]) -> list[Finding]:
+        """The findings to report; the others go into `suppressed`."""
+        kept: list[Finding] = []
+        for finding in findings:
+            suppressions = self._of(finding.location.path)
+            hidden = suppressions is not None and suppressions.covers(finding)
+            (suppressed if hidden else kept).append(finding)
+        return kept
+
+    def all(self) -> Iterator[Suppressions]:
+        """The suppressions of all files that have some."""
+        for path in self._paths:
+            if (suppressions := self._of(path)) is not None:
+                yield suppressions
+
+    def _of(self, path: str) -> Suppressions | None:
+        if path not in self._read:
+            self._read[path] = self._look(path)
+        return self._read[path]
+
+    def _look(self, path: str) -> Suppressions | None:
+        source = self._source(path)
+        if source is None:
+            return None
+        data = source.data.lower()
+        # UTF-16 spreads the marks with zero bytes.
+        if not any(mark in data for mark in _MARKS) and b"\0" not in data:
+            return None
+        return Suppressions(path, source.lines, python=path in self._python)

@@ -94,7 +94,7 @@ def handle_in_init(entry: WorkerEntry) -> Iterator[Finding]:
     if not entry.start_methods:
         return
     for item in entry.items:
-        handle = handles.handle_of(entry.program, item.value) or handles.by_use(entry.program, entry.code, item)
+        handle = handles.handle_of(entry.program, item.value) or handles.by_use(entry.code, item)
         if handle is None:
             continue
         severity = _severity(entry, item, handle)

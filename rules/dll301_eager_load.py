@@ -101,4 +101,3 @@ def eager_load(dataset: Dataset) -> Iterator[Finding]:
             symbol=item.owner.qualname,
             evidence=item.attribute,
         )
-

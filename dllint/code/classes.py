@@ -149,13 +149,9 @@ def writes(ev: Evaluator, value: Instance | ClassRef, name: str) -> Iterator[tup
             receiver = scope.receiver_name
             if receiver is None:
                 continue
-            for write in _own_writes(ev, scope):
+            for write in scope.index().writes:
                 if write.name == name and _is_name(write.target.value, receiver):
                     yield write, method_frame(ev, value, scope)
-
-
-def _own_writes(ev: Evaluator, scope: FunctionScope) -> list[AttributeWrite]:
-    return scope.index().writes
 
 
 def _is_name(node: ast.AST, name: str) -> bool:

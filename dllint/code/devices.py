@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, classes, folding
+from dllint.code import apis, classes, conditions
 from dllint.code.links import parent, scope_of
 from dllint.code.scopes import dotted, last_name
 from dllint.code.values import (
@@ -144,7 +144,7 @@ def transfer(program: Program, call: ast.Call, frame: Frame) -> Transfer | None:
 
 def _follows_input(call: ast.Call) -> bool:
     """Whether the call is only made for what is on the GPU already: `if x.is_cuda`, `x.device.type == "cuda"`."""
-    for test, outcome in folding.conditions(call):
+    for test, outcome in conditions.leading_to(call):
         parts = list(ast.walk(test))
         if outcome and any(_is_input_flag(part) for part in parts):
             return True

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, folding
+from dllint.code import apis, conditions
 from dllint.code.containers import filled_later
 from dllint.code.links import parent, scope_of
 from dllint.code.loops import loop_around, loops_over_few
@@ -44,7 +44,20 @@ _OPT_IN = (
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 _REDUCERS = frozenset(
     (
-        "len", "sum", "max", "min", "mean", "int", "float", "str", "bool", "std", "unique", "any", "all", "shape",
+        "len",
+        "sum",
+        "max",
+        "min",
+        "mean",
+        "int",
+        "float",
+        "str",
+        "bool",
+        "std",
+        "unique",
+        "any",
+        "all",
+        "shape",
         "sorted",
     )
 )
@@ -170,10 +183,29 @@ def _within_collection(program: Program, value: Collection, depth: int) -> Read 
     return None
 
 
-_METADATA = frozenset({
-    ".shape", ".size", ".dtype", ".ndim", ".header", ".info", ".mode", ".keys()", ".sum()", ".mean()", ".max()",
-    ".min()", ".item()", "each", ".get_fps()", ".__len__()", ".affine", ".info()", ".std()",
-})
+_METADATA = frozenset(
+    {
+        ".shape",
+        ".size",
+        ".dtype",
+        ".ndim",
+        ".header",
+        ".info",
+        ".mode",
+        ".keys()",
+        ".sum()",
+        ".mean()",
+        ".max()",
+        ".min()",
+        ".item()",
+        "each",
+        ".get_fps()",
+        ".__len__()",
+        ".affine",
+        ".info()",
+        ".std()",
+    }
+)
 """Steps after which no more than a summary is left of the contents."""
 
 
@@ -242,7 +274,7 @@ def is_asked_for(program: Program, item: Item) -> bool:
     frame: Frame | None = item.frame
     node: ast.AST = item.write.node
     while frame is not None:
-        for test, outcome in folding.conditions(node):
+        for test, outcome in conditions.leading_to(node):
             if _names_an_option(test) and not _holds_by_default(program, test, outcome, frame):
                 return True
         if frame.call is None or frame.caller is None or frame.caller.scope.parent is not item.frame.scope.parent:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dllint.code import apis, classes, elements, folding, libcalls, options
+from dllint.code import apis, classes, conditions, elements, folding, libcalls, options
 from dllint.code.bindings import AttributeWrite, Binding
 from dllint.code.links import scope_of
 from dllint.code.parameters import MOST_CALLERS, parameter
@@ -131,9 +131,6 @@ class Evaluator:
         taken = [value for key, value in self.assumed if isinstance(node.target, ast.Name) and key == node.target.id]
         return (taken[-1],) if taken else self.infer(node.value, frame)
 
-    def _starred(self, node: ast.Starred | ast.Await, frame: Frame) -> Values:
-        return UNKNOWNS
-
     # Names
 
     def _name(self, node: ast.Name, frame: Frame) -> Values:
@@ -142,7 +139,7 @@ class Evaluator:
                 return (value,)
         scope = scope_of(node)
         found = self.lookup(node.id, node, scope, frame)
-        return folding.narrowed(self, node, found, frame)
+        return conditions.narrowed(self, node, found, frame)
 
     def lookup(self, name: str, use: ast.AST, scope: Scope, frame: Frame) -> Values:
         """What `name` means at `use`, looked up from `scope` outwards."""
@@ -160,7 +157,7 @@ class Evaluator:
                 if len(chosen) == 1:
                     return self.bound(chosen[0], home)
                 groups = [(binding, self.bound(binding, home)) for binding in chosen]
-                return merge(folding.survivors(self, name, groups, home))
+                return merge(conditions.survivors(self, name, groups, home))
             at = at.parent
         module = scope.module
         starred = self.program.star_member(module, name)
@@ -174,7 +171,7 @@ class Evaluator:
         if key not in self._globals:
             home = Frame(scope)
             groups = [(binding, self.bound(binding, home)) for binding in reaching(bindings, None)]
-            found = merge(folding.survivors(self, name, groups, home)) if len(groups) > 1 else groups[0][1]
+            found = merge(conditions.survivors(self, name, groups, home)) if len(groups) > 1 else groups[0][1]
             if not found:
                 return found  # within a cycle: not the last word
             self._globals[key] = found
@@ -253,7 +250,7 @@ class Evaluator:
                 if key == text:
                     return (value,)
         found = merge(self.attribute(value, node.attr, node, frame) for value in self.infer(node.value, frame))
-        return folding.narrowed(self, node, found, frame)
+        return conditions.narrowed(self, node, found, frame)
 
     def attribute(self, value: Value, name: str, node: ast.AST, frame: Frame) -> Values:
         """`value.name`."""
@@ -389,5 +386,4 @@ _HANDLERS: dict[type[ast.AST], Callable[[Evaluator, Any, Frame], Values]] = {
     ast.UnaryOp: Evaluator._unary,
     ast.Compare: Evaluator._compare,
     ast.IfExp: Evaluator._conditional,
-    ast.Starred: Evaluator._starred,
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, folding
+from dllint.code import apis, conditions
 from dllint.code.apis import HandleApi
 from dllint.code.links import parent
 from dllint.code.modules import Module
@@ -71,7 +71,7 @@ def _wrapped(program: Program, value: Product) -> Handle | None:
     return None
 
 
-def by_use(program: Program, code: WorkerCode, item: Item) -> Handle | None:
+def by_use(code: WorkerCode, item: Item) -> Handle | None:
     """A handle that only its use tells: `np.load(path)` read by key is an archive, an image that is sought a file."""
     value = item.value
     if not isinstance(value, Product) or value.name not in ("numpy.load", "PIL.Image.open"):
@@ -183,7 +183,7 @@ def _at_module_level(program: Program, scope: Scope) -> Iterator[tuple[str, Hand
         binding = bindings[0]
         if len(bindings) > 1 or binding.kind != "assign" or not isinstance(binding.value, ast.Call):
             continue
-        if not folding.is_guarded(binding.node):
+        if not conditions.is_guarded(binding.node):
             found = opened_at(program, binding.value, Frame(scope))
             if found is not None:
                 yield name, found

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dllint.code import apis, folding
+from dllint.code import apis, conditions
 from dllint.code.apis import LoaderApi
 from dllint.code.arguments import Argument, Arguments, collect, name_positional
 from dllint.code.modules import Module
@@ -155,7 +155,7 @@ class Loader:
             block = argument.block if argument is not None else None
             if argument is None or block is None:
                 return self.option(name)
-            if folding.is_ruled_out(self.program.evaluator, block, argument.frame):
+            if conditions.is_ruled_out(self.program.evaluator, block, argument.frame):
                 return Option(name, (Const(_DEFAULTS.get(name), self.call),), None, True)
             return self.option(name)
         finally:
@@ -182,7 +182,7 @@ class Loader:
             return False
         workers = self.workers.argument
         return "worker" not in ast.unparse(test).lower() and not (
-            workers is not None and dotted(workers.node) and folding.mentions(test, dotted(workers.node))
+            workers is not None and dotted(workers.node) and conditions.mentions(test, dotted(workers.node))
         )
 
     @property

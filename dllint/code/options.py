@@ -21,10 +21,10 @@ def argparse_option(ev: Evaluator, namespace: Derived, name: str) -> Values:
     found = _options(ev, scope, name)
     if not found:
         return (Unknown(name),)
-    return merge([*found, (Unknown(name),)]) if _is_changed(ev, scope.module, name) else merge(found)
+    return merge([*found, (Unknown(name),)]) if _is_changed(scope.module, name) else merge(found)
 
 
-def _is_changed(ev: Evaluator, module: Module, name: str) -> bool:
+def _is_changed(module: Module, name: str) -> bool:
     """Whether the program itself gives the option another value: `if args.workers < 0: args.workers = 4`."""
     return any(
         write.name == name and _is_computed(write)

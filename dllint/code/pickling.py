@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, classes, datasets, folding, start_method, state
+from dllint.code import apis, classes, conditions, datasets, start_method, state
 from dllint.code.callables import callables
 from dllint.code.datasets import Dataset
 from dllint.code.loader import Loader
@@ -117,7 +117,7 @@ def _of_callable(program: Program, value: Value, by: str) -> Iterator[Unpicklabl
     while isinstance(target, Partial):
         target = target.target
     if isinstance(target, Function):
-        found = refused(program, target, by)
+        found = _refused(target, by)
         if found is not None:
             yield found
     elif isinstance(target, Instance):
@@ -137,12 +137,12 @@ def _of_object(program: Program, value: Instance) -> Iterator[Unpicklable]:
             target = target.target
         if isinstance(target, Instance) and not item.certain:
             continue  # a stand-in for a library that is not installed, or one of several classes
-        found = refused(program, target, f"on {value.cls.name}, as {item.path}", item)
+        found = _refused(target, f"on {value.cls.name}, as {item.path}", item)
         if found is not None:
             yield found
 
 
-def refused(program: Program, value: Value, by: str, item: state.Item | None = None) -> Unpicklable | None:
+def _refused(value: Value, by: str, item: state.Item | None = None) -> Unpicklable | None:
     """Why pickle refuses a value; None if it does not, or if that is not known."""
     if isinstance(value, Function):
         return _refused_function(value, by, item)
@@ -200,7 +200,7 @@ def _refused_class(cls: ClassScope, by: str = "as the dataset") -> Unpicklable |
     if _is_local(cls):
         error = _error(cls)
         what = f"the local class {cls.name}"
-    elif folding.is_guarded(cls.node):
+    elif conditions.is_guarded(cls.node):
         error = f"AttributeError: Can't get attribute '{cls.name}' on <module '__mp_main__'>"
         what = f"the class {cls.name}, defined under the main guard,"
     else:

@@ -256,7 +256,6 @@ class Program:
         """The calls in the project that enter a function, each with the frame that it is made in."""
         return self._callers.of(scope)
 
-
     # Subjects
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.code import classes, folding
+from dllint.code import classes, conditions
 from dllint.code.links import parent
 from dllint.code.scopes import ClassScope, FunctionScope, Scope, last_name
 from dllint.code.values import (
@@ -275,7 +275,7 @@ def is_main_only(program: Program, node: ast.AST, frame: Frame) -> bool:
     """Whether a node stands under `if get_worker_info() is None`, which workers never pass."""
     if not frame.scope.module.lines_with("get_worker_info"):
         return False
-    for test, outcome in folding.conditions(node):
+    for test, outcome in conditions.leading_to(node):
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             subject, none_if = test.operand, True
         elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.IsNot)):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from dllint.code.conditions import mentions
 from dllint.code.edits import CallEditor
-from dllint.code.folding import mentions
 from dllint.code.loader import Loader
 from dllint.code.scopes import dotted
 from dllint.code.values import Instance, Product, Value

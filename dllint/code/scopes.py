@@ -10,13 +10,8 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from dllint.code.bindings import AttributeWrite as AttributeWrite
-from dllint.code.bindings import Binding as Binding
+from dllint.code.bindings import AttributeWrite, Binding
 from dllint.code.indexing import index
-from dllint.code.links import Block as Block
-from dllint.code.links import block_of as block_of
-from dllint.code.links import parent as parent
-from dllint.code.links import scope_of as scope_of
 from dllint.code.links import set_scope
 
 if TYPE_CHECKING:

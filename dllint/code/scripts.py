@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, classes, folding, loaders
+from dllint.code import apis, classes, conditions, loaders
 from dllint.code.links import parent
 from dllint.code.loader import Loader
 from dllint.code.modules import Module
@@ -55,10 +55,10 @@ class Script:
         scope = self.module.scope
         frame = Frame(scope)
         for start in starts(self.program, scope, frame):
-            if not folding.is_guarded(start.node):
+            if not conditions.is_guarded(start.node):
                 yield start.node, [], start
         packaged = self.program.modules.in_package(self.module)
-        calls = [c for c in scope.calls if not folding.is_guarded(c) and not (packaged and not self._is_own(c))]
+        calls = [c for c in scope.calls if not conditions.is_guarded(c) and not (packaged and not self._is_own(c))]
         yield from sorted(self._reached(calls, frame), key=lambda found: (found[0].lineno, found[0].col_offset))
 
     def _reached(self, calls: list[ast.Call], frame: Frame) -> Iterator[tuple[ast.Call, list[Step], Start]]:
@@ -71,7 +71,7 @@ class Script:
                 entries.append(step)
         for step in WorkerCode(self.program, entries, _DEEPEST).steps:
             first = first_start(self.program, step.frame)
-            if first is not None and not folding.is_guarded(first.node):
+            if first is not None and not conditions.is_guarded(first.node):
                 yield made_by[id(step.root)], [step], first
 
     def _is_own(self, call: ast.Call) -> bool:
@@ -128,9 +128,7 @@ def starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
                     yield Start(call, scope, started, what)
 
 
-def _started_by(
-    program: Program, function: Value, call: ast.Call, frame: Frame
-) -> Iterator[tuple[Loader | None, str]]:
+def _started_by(program: Program, function: Value, call: ast.Call, frame: Frame) -> Iterator[tuple[Loader | None, str]]:
     """What a call of `function` starts: loaders with workers, or other processes; and by which name."""
     if isinstance(function, External) and function.name in _STARTERS:
         yield None, function.name.rpartition(".")[2]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dllint.code import classes, folding
+from dllint.code import classes, conditions
 from dllint.code.bindings import AttributeWrite, Binding
 from dllint.code.containers import filled_later
 from dllint.code.links import Block, block_of, parent
@@ -20,9 +20,15 @@ if TYPE_CHECKING:
 
 _KEPT_KEYWORDS = ("transform", "lambd", "dataset", "pipeline", "augment", "preprocess", "tokenizer")
 """Parts of the names of arguments that a library's object keeps: `target_transform`. `is_valid_file` is only called."""
-_CONTAINERS = frozenset({
-    "collections.defaultdict", "collections.deque", "itertools.chain", "types.SimpleNamespace", "argparse.Namespace",
-})
+_CONTAINERS = frozenset(
+    {
+        "collections.defaultdict",
+        "collections.deque",
+        "itertools.chain",
+        "types.SimpleNamespace",
+        "argparse.Namespace",
+    }
+)
 _MOST_ITEMS = 400
 _DEEPEST = 5
 
@@ -85,7 +91,7 @@ def _run(program: Program, found: _Init, scope: FunctionScope, frame: Frame, val
         if not _is_passed(program, node.node if isinstance(node, AttributeWrite) else node, frame):
             continue
         if isinstance(node, AttributeWrite):
-            _write(program, found, node, frame)
+            _write(found, node, frame)
         elif kind == "delete":
             if isinstance(node, ast.Attribute):
                 found.held.pop(node.attr, None)
@@ -119,7 +125,7 @@ def _is_passed(program: Program, node: ast.AST, frame: Frame) -> bool:
     if frame.call is None:
         return True
     blocks = [block for block in block_of(node).chain() if isinstance(block.owner, ast.If)]
-    return not any(folding.is_ruled_out(program.evaluator, block, frame) for block in blocks)
+    return not any(conditions.is_ruled_out(program.evaluator, block, frame) for block in blocks)
 
 
 def _cache(found: _Init, getter: FunctionScope, node: ast.Attribute, frame: Frame) -> None:
@@ -142,7 +148,7 @@ def _end(node: ast.AST) -> tuple[int, int]:
     return (getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0)
 
 
-def _write(program: Program, found: _Init, write: AttributeWrite, frame: Frame) -> None:
+def _write(found: _Init, write: AttributeWrite, frame: Frame) -> None:
     entry = _Held(write, frame)
     block: Block = write.binding.block
     if write.element:
