@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -51,9 +52,9 @@ class StubProgram:
         return self.sources.get(path)
 
 
-def word_rule(code: str, name: str, severity: Severity, word: str, **more: object) -> Rule:
+def word_rule(code: str, name: str, severity: Severity, word: str, **more: Any) -> Rule:
     """A rule that reports each line with `word` in it."""
-    rule = Rule(code, name, severity, Failure.STALL, "0.1", **more)  # type: ignore[arg-type]
+    rule = Rule(code, name, severity, Failure.STALL, "0.1", **more)
 
     @rule.check
     def check(line: Line) -> Iterator[Finding]:

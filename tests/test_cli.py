@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from stub import RULES, stub
@@ -32,10 +33,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 Captured = pytest.CaptureFixture[str]
 
 
-def dllint(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
+def dllint(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     """Run the real thing in a process of its own."""
     command = [sys.executable, "-m", "dllint", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, **more)  # type: ignore[call-overload, no-any-return]
+    found: subprocess.CompletedProcess[str] = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, **more
+    )
+    return found
 
 
 # --- exit codes ---

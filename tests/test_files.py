@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,8 +29,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def only(*paths: str, **settings: object) -> Project:
-    projects = discover(paths, Settings(**settings))  # type: ignore[arg-type]
+def only(*paths: str, **settings: Any) -> Project:
+    projects = discover(paths, Settings(**settings))
     assert len(projects) == 1
     return projects[0]
 

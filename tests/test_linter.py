@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from typing import Any
 
 import pytest
 from stub import stub
 
 from dllint.files import discover
 from dllint.finding import Finding, Severity
-from dllint.linter import Report, lint
+from dllint.linter import Program, Report, lint
 from dllint.settings import Settings
 
 __all__ = ["stub"]
@@ -24,8 +25,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*paths: str, **settings: object) -> Report:
-    chosen = Settings(**settings)  # type: ignore[arg-type]
+def run(*paths: str, **settings: Any) -> Report:
+    chosen = Settings(**settings)
     return lint(discover(paths or ["."], chosen), chosen)
 
 
@@ -74,11 +75,11 @@ def test_a_rule_that_raises_costs_nothing_but_itself(here: Path) -> None:
 
 
 def test_a_project_that_cannot_be_analysed_does_not_spoil_the_next(here: Path, tmp_path: Path) -> None:
-    def load(project: object, settings: object) -> object:
+    def load(project: object, settings: object) -> Program:
         raise RecursionError("too deep")
 
     (here / "a.py").write_text("bad\n")
-    report = lint(discover(["."], Settings()), Settings(), load=load)  # type: ignore[arg-type]
+    report = lint(discover(["."], Settings()), Settings(), load=load)
     assert [(error.code, error.path) for error in report.errors] == [("", str(tmp_path))]
 
 

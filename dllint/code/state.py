@@ -179,7 +179,7 @@ def _call(program: Program, found: _Init, call: ast.Call, frame: Frame, value: I
         _closed(found, function.value, frame)
         return
     holder = function.value
-    is_self = isinstance(holder, ast.Name) and holder.id == frame.scope.receiver_name  # type: ignore[attr-defined]
+    is_self = isinstance(holder, ast.Name) and holder.id == getattr(frame.scope, "receiver_name", None)
     if not is_self and not isinstance(holder, (ast.Call, ast.Name)):
         return
     if not is_self and function.attr != "__init__" and not isinstance(holder, ast.Call):

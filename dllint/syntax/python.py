@@ -9,6 +9,7 @@ import ast
 import re
 import warnings
 from functools import cached_property
+from typing import Any
 
 from dllint.finding import Location
 
@@ -84,7 +85,8 @@ class Source:
 
     def location(self, node: ast.AST) -> Location:
         """Where a node that has a position stands."""
-        row, offset = node.lineno, node.col_offset  # type: ignore[attr-defined]
+        placed: Any = node
+        row, offset = placed.lineno, placed.col_offset
         end_row = getattr(node, "end_lineno", None) or row
         end_offset = getattr(node, "end_col_offset", None) or offset
         return Location(self.path, row, self.column(row, offset), end_row, self.column(end_row, end_offset))
