@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from dllint.arguments import Arguments, parse
-from dllint.files import PathError, Project, discover
+from dllint.files import PathError, Project, discover, problem_with
 from dllint.rule import UnknownRuleError, registry, rule_named
 from dllint.settings import Settings, SettingsError, load, merge
 
@@ -41,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(words: list[str]) -> int:
     command = words.pop(0) if words and words[0] in _COMMANDS else "check"
     try:
+        if sys.stdout is None:  # closed by the caller: `>&-`
+            _discard_output()
         for stream in (sys.stdout, sys.stderr):
             _never_fail_to_encode(stream)
         status = _run(command, words)
@@ -52,8 +54,16 @@ def _main(words: list[str]) -> int:
         # The reader has seen enough. What Python would still flush at exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINDINGS
+    except OSError as error:  # the report cannot be written: a full disk
+        _discard_output()
+        return _fail(error.strerror or str(error))
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _discard_output() -> None:
+    """Let what is still printed go nowhere."""
+    sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
 def _run(command: str, words: list[str]) -> int:
@@ -93,7 +103,29 @@ def _check(arguments: Arguments) -> int:
     enabled_rules(settings)
     if arguments.show_settings:
         return _show_settings(settings)
-    projects = discover(_paths(arguments), settings, _stdin(arguments))
+    paths, wrong = _existing(_paths(arguments))
+    stdin = _stdin(arguments)
+    if wrong and not paths and stdin is None:
+        raise PathError("\nerror: ".join(wrong))
+    status = _check_files(discover(paths, settings, stdin), settings, arguments)
+    for message in wrong:
+        status = _fail(message)
+    return status
+
+
+def _existing(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The paths that can be linted, and what is wrong with the others: one bad path costs no other finding."""
+    found, wrong = [], []
+    for path in paths:
+        problem = problem_with(path)
+        if problem:
+            wrong.append(problem)
+        else:
+            found.append(path)
+    return found, wrong
+
+
+def _check_files(projects: list[Project], settings: Settings, arguments: Arguments) -> int:
     targets = [file for project in projects for file in project.targets]
     if arguments.show_files:
         return _show_files([file.path for file in targets])
@@ -169,6 +201,8 @@ def _paths(arguments: Arguments) -> list[str]:
 def _stdin(arguments: Arguments) -> tuple[str, bytes] | None:
     if "-" not in arguments.paths:
         return None
+    if sys.stdin is None:
+        raise PathError("-: standard input is closed")
     return arguments.stdin_filename or "-", sys.stdin.buffer.read()
 
 

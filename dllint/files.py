@@ -115,6 +115,15 @@ def discover(paths: Sequence[str], settings: Settings, stdin: tuple[str, bytes] 
     return [_project(root, items, settings) for root, items in by_root.items()]
 
 
+def problem_with(path: str) -> str:
+    """What is wrong with a given path: it does not exist, or is neither a file nor a folder. Empty if nothing is."""
+    try:
+        _look_at(path)
+    except PathError as error:
+        return str(error)
+    return ""
+
+
 def _look_at(path: str) -> _Given:
     try:
         mode = os.stat(path).st_mode

@@ -186,6 +186,8 @@ def load(start: str, *, config: str | None = None, isolated: bool = False) -> Se
     if isolated:
         return Settings(root=os.getcwd())
     if config is not None:
+        if os.path.exists(config) and not os.path.isfile(config):
+            raise SettingsError(f"{config}: not a file")
         table = _table(config, required=True)
         return _from_table(table or {}, config)
     for path in _candidates(start):

@@ -88,11 +88,14 @@ class Suppressions:
         self.skip_file = False
         self._by_row: dict[int, list[_Selector]] = {}
         comments, self._statements = python_comments(lines) if python else (list(hash_comments(lines)), [])
-        alone = {comment.row for comment in comments if comment.alone}
+        below: dict[int, int] = {}
+        for comment in sorted(comments, key=lambda comment: -comment.row):
+            if comment.alone:  # the first line under a stack of such comments is what they are about
+                below[comment.row] = below.get(comment.row + 1, comment.row + 1)
         for comment in comments:
-            self._add(comment, alone)
+            self._add(comment, below)
 
-    def _add(self, comment: Comment, alone: set[int]) -> None:
+    def _add(self, comment: Comment, below: dict[int, int]) -> None:
         selectors: list[_Selector] = []
         for found in _directive().finditer(comment.text):
             if found["skip"]:
@@ -101,10 +104,7 @@ class Suppressions:
                 selectors.extend(_selectors(found, comment))
         if not selectors:
             return
-        row = comment.row
-        self._by_row.setdefault(row, []).extend(selectors)
-        while row in alone:
-            row += 1
+        for row in {comment.row, below.get(comment.row, comment.row)}:
             self._by_row.setdefault(row, []).extend(selectors)
 
     def covers(self, finding: Finding) -> bool:

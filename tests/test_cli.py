@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -317,7 +318,9 @@ def test_a_reader_that_leaves_early_is_no_error(here: Path) -> None:
 def test_ctrl_c_ends_without_a_traceback(here: Path) -> None:
     command = [sys.executable, "-m", "dllint", "-", "--stdin-filename", "a.py"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+    # Under a shell that runs it in the background the signal arrives ignored.
+    heard = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, preexec_fn=heard) as process:
         time.sleep(1)  # it waits for its standard input by now
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
@@ -329,3 +332,33 @@ def test_output_that_the_terminal_cannot_encode_comes_out_escaped(here: Path) ->
     run = dllint(".", env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert run.returncode == 1
     assert run.stdout.startswith("\\xe4\\u6f22.py:2:1: DLL001")
+
+
+def test_a_wrong_path_costs_no_other_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text("from torch.utils.data import DataLoader\nDataLoader([1], num_workers=-1)\n")
+    assert main(["nope.py", "a.py", "gone.py"]) == 2
+    out, err = capsys.readouterr()
+    assert "a.py:2:17: DLL405" in out
+    assert err == "error: nope.py: No such file or directory\nerror: gone.py: No such file or directory\n"
+
+
+def test_settings_that_are_no_file_are_refused(tmp_path: Path, capsys: Captured) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    assert main(["--config", str(tmp_path / "pipe.toml"), str(tmp_path)]) == 2
+    assert "not a file" in capsys.readouterr()[1]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk_is_an_error_not_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("from torch.utils.data import DataLoader\nDataLoader([1], num_workers=-1)\n")
+    with open("/dev/full", "w") as full:
+        run = subprocess.run([sys.executable, "-m", "dllint", "."], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE)
+    assert (run.returncode, run.stderr) == (2, b"error: No space left on device\n")
+
+
+def test_the_line_ends_of_old_macs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_bytes(b"from torch.utils.data import DataLoader\rDataLoader([1], num_workers=-1)\r")
+    assert main(["a.py"]) == 1
+    assert "a.py:2:17: DLL405" in capsys.readouterr()[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import time
 
 import pytest
 from hypothesis import given
@@ -213,3 +214,10 @@ def test_line_ends_tabs_marks_and_encodings_do_not_matter(
     suppressions = Suppressions("a.py", lines, python=True)
     assert suppressions.covers(finding(first))
     assert not suppressions.covers(finding(last))
+
+
+def test_a_long_stack_of_comments_is_read_in_time() -> None:
+    lines = ["# dllint: ignore[DLL405]"] * 50_000 + ["DataLoader(d, num_workers=-1)"]
+    begun = time.perf_counter()
+    Suppressions("a.py", lines, python=True)
+    assert time.perf_counter() - begun < 5

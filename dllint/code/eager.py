@@ -15,6 +15,7 @@ from dllint.code.state import Item
 from dllint.code.values import (
     Collection,
     Derived,
+    External,
     Frame,
     Function,
     Product,
@@ -145,6 +146,8 @@ def _by_function(program: Program, step: Derived) -> Read | None:
     elif step.via not in (".map()", ".imap()", ".imap_unordered()", ".starmap()"):
         return None
     for target in program.evaluator.values(function, step.frame):
+        if isinstance(target, External) and target.name in apis.DECODES - apis.LAZY_READS:
+            return Read(target.name, step.node, step.frame)
         if isinstance(target, Function):
             for result in program.evaluator.returned(target, None, step.frame):
                 found = contents_read(program, result)

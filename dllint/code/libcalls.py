@@ -70,6 +70,11 @@ def result(ev: Evaluator, name: str, call: ast.Call, frame: Frame) -> Values:
     return (Product(name, call, frame),)
 
 
+def _is_path(value: Value) -> bool:
+    origin = value.origin if isinstance(value, Derived) else value
+    return isinstance(origin, Product) and origin.name == "pathlib.Path"
+
+
 _GIVE_THEMSELVES = frozenset(
     ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "requires_grad_", "share_memory")
 )
@@ -81,6 +86,8 @@ def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame
     base, name = function.base, function.via.removeprefix(".")
     if isinstance(base, Instance) and name in _GIVE_THEMSELVES:
         return (base,)
+    if name == "open" and _is_path(base):
+        return (Product("builtins.open", call, frame),)
     if isinstance(base, Collection) and base.kind == "dict" and name in ("get", "pop") and call.args:
         key = call.args[0]
         if isinstance(key, ast.Constant) and isinstance(key.value, str):

@@ -17,6 +17,7 @@ from dllint.code.scopes import ClassScope, ModuleScope, Scope, last_name
 from dllint.finding import Location
 from dllint.syntax.python import CannotParseError, Source, parse
 
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 _NAME = re.compile(rb"\w+(?=[ \t]*[\[(:])")
 _CLASS = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
 _BASE = re.compile(rb"([\w.]+)\s*(?:\[[^\]]*\]\s*)?(?=,|$|\()")
@@ -81,6 +82,8 @@ class Module:
 
     @cached_property
     def _line_starts(self) -> list[int]:
+        if b"\r" in self.data.replace(b"\r\n", b""):  # the line ends of old Macs
+            return [0, *(match.end() for match in _LINE_END.finditer(self.data))]
         starts = [0]
         at = self.data.find(b"\n")
         while at >= 0:
@@ -136,7 +139,7 @@ def class_bases(data: bytes) -> list[tuple[str, tuple[str, ...]]]:
     at = data.find(b"class ")
     while at >= 0:
         match = _CLASS.match(data, at)
-        if match and (at == 0 or data[at - 1] in b"\n \t"):
+        if match and (at == 0 or data[at - 1] in b"\r\n \t"):
             bases = _BASE.findall(match.group(2))
             names = tuple(base.rpartition(b".")[2].decode("ascii", "replace") for base in bases)
             if names:

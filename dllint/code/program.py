@@ -63,6 +63,7 @@ class Program:
         self.unreadable: list[Unreadable] = []
         self.explicit: set[str] = {f.path for f in project.files if f.explicit}
         self.modules = ModuleTable.build(project.root, list(self._read(project)), _module_type)
+        self._importers: dict[bytes, list[Module]] = {}
         self.evaluator = Evaluator(self)
         self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.mro_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
@@ -158,23 +159,26 @@ class Program:
 
     def is_imported(self, module: Module) -> bool:
         """Whether another module of the project imports this one, as far as last names tell."""
-        return next(self._importing(module), None) is not None
+        return bool(self._importing(module))
 
-    def _importing(self, module: Module) -> Iterator[Module]:
+    def _importing(self, module: Module) -> list[Module]:
         name = module.name.rpartition(".")[2].encode()
-        pattern = re.compile(rb"^[ \t]*(?:from|import)[ \t][^\n]*\b" + re.escape(name) + rb"\b", re.MULTILINE)
-        for other in self.modules.by_file.values():
-            if other is not module and name in other.data and pattern.search(other.data) is not None:
-                yield other
+        if name not in self._importers:
+            pattern = re.compile(rb"^[ \t]*(?:from|import)[ \t][^\n]*\b" + re.escape(name) + rb"\b", re.MULTILINE)
+            holding = [other for other in self.modules.by_file.values() if name in other.data]
+            self._importers[name] = [other for other in holding if pattern.search(other.data) is not None]
+        return [other for other in self._importers[name] if other is not module]
 
     def importers(self, module: Module) -> list[Module]:
         """The module, and those that import it, directly or not."""
-        found = [module]
-        for known in found:
-            if len(found) > _MOST_IMPORTERS:
-                break
-            found += [other for other in self._importing(known) if other not in found]
-        return found
+        found = {id(module): module}
+        pending = [module]
+        while pending and len(found) <= _MOST_IMPORTERS:
+            for other in self._importing(pending.pop(0)):
+                if id(other) not in found:
+                    found[id(other)] = other
+                    pending.append(other)
+        return list(found.values())
 
     def modules_with(self, *words: str) -> list[Module]:
         """The modules whose text holds all these words."""
