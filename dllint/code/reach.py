@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 from dllint.code.callables import bound_partial, callable_method, callables, innermost
 
 _MOST_STEPS = 300
-_DEEPEST = 6
+_DEEPEST = 5
 """Calls from the entry that are followed: what lies deeper belongs to general helpers, and is reached by guesses."""
 
 
