@@ -130,9 +130,13 @@ def _is_plain(value: Value) -> bool:
 
 
 def indexed_reads(reads: Iterator[tuple[Step, ast.Attribute]]) -> Iterator[tuple[Step, ast.Attribute]]:
-    """The reads that touch elements: not `len(self.x)`."""
+    """The reads that pick an element by what changes with the sample: not `len(self.x)`, not `self.config["size"]`."""
     for step, node in reads:
         around = parent(node)
-        if isinstance(around, ast.Call) and node in around.args and getattr(around.func, "id", "") == "len":
-            continue
-        yield step, node
+        if (
+            (isinstance(around, ast.Subscript) and around.value is node and not isinstance(around.slice, ast.Constant))
+            or (isinstance(around, ast.Attribute) and around.attr in ("get", "index", "items", "values", "keys"))
+            or (isinstance(around, ast.Call) and node in around.args and getattr(around.func, "id", "") != "len")
+            or (isinstance(around, (ast.For, ast.comprehension)) and around.iter is node)
+        ):
+            yield step, node
