@@ -81,11 +81,7 @@ RULE = Rule(
 @RULE.check
 def cuda_in_worker(entry: WorkerEntry) -> Iterator[Finding]:
     """Yield the calls in worker code that touch an accelerator on every way."""
-    if "fork" not in entry.start_methods:
-        return
-    for found in transfers.in_workers(entry):
-        if found.device is not Device.CUDA:
-            continue
+    for found in transfers.in_forked_workers(entry, Device.CUDA):
         yield RULE.finding(
             found.location,
             f"{found.text} touches CUDA in a DataLoader worker: "

@@ -77,11 +77,7 @@ RULE = Rule(
 @RULE.check
 def device_transfer_in_worker(entry: WorkerEntry) -> Iterator[Finding]:
     """Yield the calls in worker code that touch a device which may be an accelerator."""
-    if "fork" not in entry.start_methods:
-        return
-    for found in transfers.in_workers(entry):
-        if found.device is not Device.MAYBE:
-            continue
+    for found in transfers.in_forked_workers(entry, Device.MAYBE):
         yield RULE.finding(
             found.location,
             f"{found.text} moves to a device in a DataLoader worker: fails in a forked worker if the device is a GPU",

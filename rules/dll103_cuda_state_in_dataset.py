@@ -67,7 +67,7 @@ _HELP = "keep the data on the CPU and move each batch in the training loop, or l
 @RULE.check
 def cuda_state_in_dataset(entry: WorkerEntry) -> Iterator[Finding]:
     """Yield the CUDA state that workers inherit and touch."""
-    if "fork" not in entry.start_methods:
+    if not entry.may_fork:
         return
     for loader in entry.loaders:
         yield from _tensors(loader)

@@ -82,11 +82,6 @@ class Dataset:
         return found[0] if found and all(methods == found[0] for methods in found) else frozenset()
 
     @property
-    def may_fork(self) -> bool:
-        """Whether its workers may be forked."""
-        return "fork" in self.start_methods
-
-    @property
     def may_pickle(self) -> bool:
         """Whether it may be pickled for its workers."""
         return bool(self.start_methods & start_method.PICKLING)

@@ -44,9 +44,9 @@ class WorkerEntry:
     @property
     def start_methods(self) -> frozenset[str]:
         """The methods by which its workers may be started."""
-        if not self.loaders:
-            return start_method.of_platform(self.program) if self.dataset is None else self.dataset.start_methods
-        return frozenset().union(*(start_method.of_loader(self.program, loader) for loader in self.loaders))
+        if self.dataset is not None:
+            return self.dataset.start_methods
+        return start_method.of_loader(self.program, self.loaders[0])
 
     @property
     def name(self) -> str:

@@ -31,8 +31,13 @@ class WorkerTransfer:
     symbol: str
 
 
-def in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
-    """The transfers of one entry's worker code, to anything that may be an accelerator."""
+def in_forked_workers(entry: WorkerEntry, device: Device) -> Iterator[WorkerTransfer]:
+    """The transfers of one entry's worker code to a `device` of this kind, where its workers may be forked."""
+    if entry.may_fork:
+        yield from (found for found in _in_workers(entry) if found.device is device)
+
+
+def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
     for step in entry.code.steps:
         for call, found in _in_function(entry.program, step.frame):
             location = step.scope.module.location(call)
