@@ -19,13 +19,64 @@ from dllint.settings import Settings
 
 
 class Kind(Enum):
-    """What a file is. A new kind needs a member here and a line in `_SUFFIXES` or `kind_of`."""
+    """What a file is. A new kind needs a member here and a line in `_SUFFIXES` or `_NAMES`."""
 
     PYTHON = auto()
     YAML = auto()
+    JSON = auto()
+    """With comments, too."""
+    DOCKERFILE = auto()
+    SHELL = auto()
+    """A POSIX shell's."""
+    POWERSHELL = auto()
+    BATCH = auto()
+    """Of the Windows command line."""
+    MAKEFILE = auto()
+    MARKDOWN = auto()
+    HCL = auto()
+    """HashiCorp's language: Nomad jobs, docker-bake files."""
+    QUADLET = auto()
+    """A systemd unit that podman runs."""
 
 
-_SUFFIXES = {".py": Kind.PYTHON, ".pyw": Kind.PYTHON, ".yaml": Kind.YAML, ".yml": Kind.YAML}
+_SUFFIXES = {
+    ".py": Kind.PYTHON,
+    ".pyw": Kind.PYTHON,
+    ".yaml": Kind.YAML,
+    ".yml": Kind.YAML,
+    ".json": Kind.JSON,
+    ".jsonc": Kind.JSON,
+    ".Dockerfile": Kind.DOCKERFILE,
+    ".dockerfile": Kind.DOCKERFILE,
+    ".Containerfile": Kind.DOCKERFILE,
+    ".sh": Kind.SHELL,
+    ".bash": Kind.SHELL,
+    ".zsh": Kind.SHELL,
+    ".ksh": Kind.SHELL,
+    ".sbatch": Kind.SHELL,
+    ".slurm": Kind.SHELL,
+    ".ps1": Kind.POWERSHELL,
+    ".bat": Kind.BATCH,
+    ".cmd": Kind.BATCH,
+    ".mk": Kind.MAKEFILE,
+    ".md": Kind.MARKDOWN,
+    ".markdown": Kind.MARKDOWN,
+    ".hcl": Kind.HCL,
+    ".nomad": Kind.HCL,
+    ".container": Kind.QUADLET,
+}
+_NAMES = {
+    "Dockerfile": Kind.DOCKERFILE,
+    "dockerfile": Kind.DOCKERFILE,
+    "Containerfile": Kind.DOCKERFILE,
+    "Makefile": Kind.MAKEFILE,
+    "makefile": Kind.MAKEFILE,
+    "GNUmakefile": Kind.MAKEFILE,
+    "justfile": Kind.MAKEFILE,
+    "Justfile": Kind.MAKEFILE,
+}
+_DOCKERFILE_NAMES = ("Dockerfile.", "dockerfile.", "Dockerfile-", "Dockerfile_", "Containerfile.")
+"""How the names of further Dockerfiles start, such as `Dockerfile.gpu`."""
 
 DEFAULT_EXCLUDE = (
     "*.egg-info",
@@ -66,12 +117,12 @@ class SourceFile:
     data: bytes | None = None
     """The content where it does not come from the disk (standard input)."""
 
-    def read(self) -> bytes:
-        """The content. Raises OSError if it cannot be read."""
+    def read(self, most: int = -1) -> bytes:
+        """The content, or its first `most` bytes. Raises OSError if it cannot be read."""
         if self.data is not None:
             return self.data
         with open(self.absolute, "rb") as stream:
-            return stream.read()
+            return stream.read(most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +149,25 @@ class _Given(NamedTuple):
 
 def kind_of(name: str) -> Kind | None:
     """What a file with this name is; None if dllint does not read it."""
-    return _SUFFIXES.get(os.path.splitext(name)[1])
+    return _kind_of_name(os.path.basename(name))
+
+
+def _kind_of_name(name: str) -> Kind | None:
+    kind = _SUFFIXES.get(name[name.rfind(".") :]) or _NAMES.get(name)
+    return Kind.DOCKERFILE if kind is None and name.startswith(_DOCKERFILE_NAMES) else kind
+
+
+def _kind_of_entry(entry: os.DirEntry[str]) -> Kind | None:
+    kind = _kind_of_name(entry.name)
+    return Kind.SHELL if kind is None and "." not in entry.name and _is_program(entry) else kind
+
+
+def _is_program(entry: os.DirEntry[str]) -> bool:
+    """Whether it can be run by its name: whether it is a shell's shows when it is read."""
+    try:
+        return entry.is_file() and bool(entry.stat().st_mode & stat.S_IXUSR)
+    except OSError:
+        return False
 
 
 def discover(paths: Sequence[str], settings: Settings, stdin: tuple[str, bytes] | None = None) -> list[Project]:
@@ -230,10 +299,8 @@ class _Walker:
 
     def _take(self, entries: list[os.DirEntry[str]], gitignores: _Ignores, target: bool) -> Iterator[str]:
         """Keep the files among `entries`; yield the folders to enter."""
-        suffixes = _SUFFIXES
         for entry in entries:
-            name = entry.name
-            kind = suffixes.get(name[name.rfind(".") :])
+            kind = _kind_of_entry(entry)
             if kind is None:
                 if entry.is_dir(follow_symlinks=False) and not self._leaves_out(entry, gitignores, folder=True):
                     yield entry.path

@@ -25,7 +25,7 @@ Progress = Callable[[int, int], None]
 
 
 class Program(Protocol):
-    """What is known of one project; `dllint.code.program.Program` is the real one."""
+    """What is known of one project; `dllint.whole.WholeProject` is the real one."""
 
     @property
     def size(self) -> int:
@@ -221,9 +221,9 @@ def _error(code: str, path: str) -> InternalError:
 
 
 def _load(project: Project, settings: Settings) -> Program:
-    from dllint.code.program import Program as PythonProgram
+    from dllint.whole import WholeProject
 
-    return PythonProgram(project, settings)
+    return WholeProject(project, settings)
 
 
 def _shifted(progress: Progress, offset: int, total: int) -> Progress:

@@ -22,7 +22,7 @@ from dllint.code.pins import Pins
 from dllint.code.scopes import ClassScope, FunctionScope
 from dllint.code.scripts import Script
 from dllint.code.values import UNKNOWNS, External, Frame, ModuleRef, Values
-from dllint.files import Kind, Project
+from dllint.files import Kind, Project, SourceFile
 from dllint.settings import Settings
 from dllint.syntax.python import Source
 
@@ -78,7 +78,7 @@ class Program:
                 if file.target:
                     self.unreadable.append(Unreadable(file.path, 1, 1, error.strerror or "cannot be read"))
                 continue
-            if file.kind is Kind.PYTHON or _is_config(data):
+            if file.kind is Kind.PYTHON or is_config(file, data):
                 yield file.absolute, file.path, data, file.target
 
     @cached_property
@@ -297,9 +297,9 @@ def _speaks_of_data(data: bytes) -> bool:
     return any(word in data for word in SEED_WORDS)
 
 
-def _is_config(data: bytes) -> bool:
-    """Whether a YAML file can hold the call of a loader, as Hydra writes one."""
-    return b"_target_" in data and b"DataLoader" in data
+def is_config(file: SourceFile, data: bytes) -> bool:
+    """Whether it is a YAML file that can hold the call of a loader, as Hydra writes one."""
+    return file.kind is Kind.YAML and b"_target_" in data and b"DataLoader" in data
 
 
 def _module_type(path: str) -> type[Module]:

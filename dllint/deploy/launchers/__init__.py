@@ -1,0 +1,41 @@
+"""The front ends: one module for each launcher, each with a function `find` that turns a file into workloads.
+
+A module is imported only when a file has its words, so that a project without containers pays for none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.files import Kind
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+    from dllint.deploy.texts import DeployFile
+    from dllint.deploy.workload import Workload
+
+Find = Callable[["DeployFile", "Plan"], Iterator["Workload"]]
+
+
+class FrontEnd(NamedTuple):
+    """One launcher: which files it reads, and the module that does."""
+
+    module: str
+    """The name of the module in this package; its `find(file, plan)` yields the workloads of a file."""
+    kinds: frozenset[Kind]
+    words: tuple[tuple[bytes, ...], ...]
+    """A file can matter only if it holds all the bytes of one of these."""
+
+    def may_read(self, file: DeployFile) -> bool:
+        """Whether a file can hold what this front end looks for, by its kind and bytes."""
+        return file.kind in self.kinds and any(file.has(*words) for words in self.words)
+
+    def find(self, file: DeployFile, plan: Plan) -> Iterator[Workload]:
+        """The workloads that a file starts."""
+        find: Find = import_module(f"{__name__}.{self.module}").find
+        return find(file, plan)
+
+
+FRONT_ENDS: tuple[FrontEnd, ...] = ()

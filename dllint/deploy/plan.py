@@ -1,0 +1,81 @@
+"""All that a project runs in containers, as one plan: its files, the commands in them, its images and workloads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from dllint.code.program import Program, Unreadable
+from dllint.deploy.launchers import FRONT_ENDS
+from dllint.deploy.texts import DeployFile
+from dllint.deploy.workload import Workload
+from dllint.files import Kind
+from dllint.settings import Settings
+from dllint.syntax.python import CannotParseError
+
+_LARGEST_ASIDE = 1_000_000
+"""Bytes of a file beside the project's sources that is read at most (`.env`, requirements)."""
+
+
+class Plan:
+    """What will run where, in one project."""
+
+    def __init__(self, program: Program, files: Iterable[DeployFile], settings: Settings) -> None:
+        self.program = program
+        self.settings = settings
+        self.root = program.modules.root
+        self.files: dict[str, DeployFile] = {file.absolute: file for file in files}
+        """By absolute path."""
+        self.errors: dict[str, CannotParseError] = {}
+        """By absolute path: files that are recognisably a launcher's and cannot be read."""
+
+    # Files
+
+    def file_at(self, path: str, folder: str) -> DeployFile | None:
+        """The file of the project at a path as it is written in a file of `folder`."""
+        return self.files.get(os.path.normpath(os.path.join(folder, path)))
+
+    def of_kind(self, *kinds: Kind) -> list[DeployFile]:
+        """The files of these kinds, in the order of their paths."""
+        return [file for file in self.files.values() if file.kind in kinds]
+
+    def read_aside(self, path: str, folder: str) -> str | None:
+        """The text of a small file that a launcher reads, such as `.env`; None outside of the project's root."""
+        absolute = os.path.realpath(os.path.join(folder, path))
+        if not absolute.startswith(os.path.realpath(self.root).rstrip(os.sep) + os.sep):
+            return None
+        try:
+            if not os.path.isfile(absolute) or os.path.getsize(absolute) > _LARGEST_ASIDE:
+                return None
+            with open(absolute, encoding="utf-8", errors="replace") as stream:
+                return stream.read()
+        except (OSError, ValueError):
+            return None
+
+    # What they say
+
+    @cached_property
+    def workloads(self) -> list[Workload]:
+        """Everything that runs a container, in the order of the files; one place is one workload."""
+        found = {(workload.path, workload.at): workload for workload in self._workloads()}
+        return list(found.values())
+
+    def _workloads(self) -> Iterator[Workload]:
+        for file in self.files.values():
+            for front_end in FRONT_ENDS:
+                if front_end.may_read(file):
+                    yield from self._found(front_end.find(file, self), file)
+
+    def _found(self, workloads: Iterator[Workload], file: DeployFile) -> Iterator[Workload]:
+        try:
+            yield from workloads
+        except CannotParseError as error:
+            self.errors.setdefault(file.absolute, error)
+
+    def unreadable(self) -> Iterator[Unreadable]:
+        """The files that are recognisably a launcher's and that cannot be parsed."""
+        _ = self.workloads
+        for absolute, error in self.errors.items():
+            if self.files[absolute].is_target:
+                yield Unreadable(self.files[absolute].path, error.row, error.column, error.reason)

@@ -1,0 +1,64 @@
+"""The files that may start a container: their text, lines and places."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from functools import cached_property
+
+from dllint.files import Kind, SourceFile
+from dllint.finding import Location
+
+_LINE_END = re.compile("\r\n|\r|\n")
+_MARKS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+class DeployFile:
+    """One file, decoded when its text is asked for."""
+
+    def __init__(self, file: SourceFile, data: bytes) -> None:
+        self.path = file.path
+        """As shown to the user."""
+        self.absolute = file.absolute
+        self.kind: Kind = file.kind
+        self.is_target = file.target
+        self.explicit = file.explicit
+        self.data = data
+
+    @property
+    def folder(self) -> str:
+        """The absolute path of the folder that holds it."""
+        return os.path.dirname(self.absolute)
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return os.path.basename(self.absolute)
+
+    @cached_property
+    def text(self) -> str:
+        """The decoded text without a byte order mark; undecodable bytes become U+FFFD."""
+        encoding = next((name for mark, name in _MARKS if self.data.startswith(mark)), "utf-8")
+        return self.data.decode(encoding, "replace").removeprefix("\ufeff")
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their ends."""
+        return _LINE_END.split(self.text)
+
+    def has(self, *words: bytes) -> bool:
+        """Whether the file holds all these bytes."""
+        return all(word in self.data for word in words)
+
+    def at(self, row: int, column: int = 1, end_row: int | None = None, end_column: int | None = None) -> Location:
+        """A place in it, from (row, column), counted from 1; without an end, up to the end of the row."""
+        last = row if end_row is None else end_row
+        if end_column is None:
+            end_column = len(self.lines[last - 1].rstrip()) + 1 if 0 < last <= len(self.lines) else column + 1
+        return Location(self.path, row, column, last, end_column)
+
+    def line_at(self, row: int) -> Location:
+        """The text of a row, without the space around it."""
+        line = self.lines[row - 1] if 0 < row <= len(self.lines) else ""
+        return self.at(row, len(line) - len(line.lstrip()) + 1)

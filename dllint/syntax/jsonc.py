@@ -1,0 +1,18 @@
+"""JSON with comments and trailing commas -> JSON that YAML's parser reads, with every character in its place."""
+
+from __future__ import annotations
+
+import re
+
+_PART = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n\r]*|/\*.*?\*/|,(?=\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*[}\]])', re.DOTALL)
+_NO_END = re.compile(r"[^\n\r]")
+
+
+def masked(text: str) -> str:
+    """The text with comments and trailing commas made blank, and tabs of the indentation made spaces."""
+    return _PART.sub(_blank, text).replace("\t", " ")
+
+
+def _blank(found: re.Match[str]) -> str:
+    part = found[0]
+    return part if part.startswith('"') else _NO_END.sub(" ", part)

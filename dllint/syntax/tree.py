@@ -1,0 +1,192 @@
+"""YAML and JSON values with their places: a reading view of PyYAML's nodes.
+
+Merge keys (`<<`) are followed, anchors and aliases lead to one node, tags are seen and never obeyed. Nodes may form
+cycles; nothing here walks further than it is asked to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from dllint.finding import Location
+from dllint.syntax.yaml import documents
+
+_MOST_MERGES = 50
+
+
+class _Entry(NamedTuple):
+    key: Node
+    value: Node
+
+
+class Tree:
+    """One value of a YAML or JSON document, and the key that leads to it where there is one."""
+
+    __slots__ = ("_entries", "key", "node", "path")
+
+    def __init__(self, path: str, node: Node, key: Node | None = None) -> None:
+        self.path = path
+        self.node = node
+        self.key = key
+        self._entries: dict[str, _Entry] | None = None
+
+    # What it is
+
+    @property
+    def is_mapping(self) -> bool:
+        """Whether it has keys."""
+        return isinstance(self.node, MappingNode)
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it has items."""
+        return isinstance(self.node, SequenceNode)
+
+    @property
+    def tag(self) -> str:
+        """The tag: `!reset` as written, or the full name of a type, such as `tag:yaml.org,2002:int`."""
+        return str(self.node.tag)
+
+    @property
+    def text(self) -> str | None:
+        """The text of a scalar, None for a mapping or a list; null is the empty string, numbers stay as written."""
+        if not isinstance(self.node, ScalarNode):
+            return None
+        return "" if self.is_null else str(self.node.value)
+
+    @property
+    def is_null(self) -> bool:
+        """Whether it is null, written out or left empty."""
+        return isinstance(self.node, ScalarNode) and self.tag.endswith(":null")
+
+    @property
+    def is_true(self) -> bool:
+        """Whether it is a boolean that is true."""
+        return isinstance(self.node, ScalarNode) and self.tag.endswith(":bool") and self._word in ("true", "yes", "on")
+
+    @property
+    def is_false(self) -> bool:
+        """Whether it is a boolean that is false."""
+        return isinstance(self.node, ScalarNode) and self.tag.endswith(":bool") and not self.is_true
+
+    @property
+    def _word(self) -> str:
+        return str(self.node.value).lower()
+
+    # What it holds
+
+    def get(self, *keys: str) -> Tree | None:
+        """The value below these keys, one below the other; None where one is missing."""
+        found: Tree | None = self
+        for key in keys:
+            found = found._child(key) if found is not None else None
+        return found
+
+    def text_of(self, *keys: str) -> str:
+        """The text of the scalar below these keys; empty where it is missing, null or no scalar."""
+        found = self.get(*keys)
+        return (found.text or "") if found is not None else ""
+
+    def _child(self, key: str) -> Tree | None:
+        entry = self._own_entries().get(key)
+        return Tree(self.path, entry.value, entry.key) if entry is not None else None
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._own_entries()
+
+    def pairs(self) -> list[tuple[str, Tree]]:
+        """The keys (those that are scalars) and values of a mapping; none for anything else."""
+        return [(key, Tree(self.path, entry.value, entry.key)) for key, entry in self._own_entries().items()]
+
+    def items(self) -> list[Tree]:
+        """The items of a list; none for anything else."""
+        return [Tree(self.path, node) for node in self.node.value] if isinstance(self.node, SequenceNode) else []
+
+    def texts(self) -> list[str]:
+        """The texts of a list's scalars, or of one scalar alone."""
+        if self.text is not None:
+            return [self.text] if self.text else []
+        return [item.text for item in self.items() if item.text is not None]
+
+    def _own_entries(self) -> dict[str, _Entry]:
+        if self._entries is None:
+            self._entries = _merged(self.node)
+        return self._entries
+
+    def walk(self, deepest: int = 40) -> Iterator[Tree]:
+        """It and all values below it, each node once, in the order of the text."""
+        seen: set[int] = set()
+        pending = [(self, 0)]
+        while pending:
+            tree, depth = pending.pop()
+            if id(tree.node) in seen:
+                continue
+            seen.add(id(tree.node))
+            yield tree
+            if depth < deepest:
+                below = [value for _, value in tree.pairs()] or tree.items()
+                pending.extend((child, depth + 1) for child in reversed(below))
+
+    # Where it stands
+
+    @property
+    def at(self) -> Location:
+        """The place of the value, from its first character to its last; of a block, its first line alone."""
+        return _place(self.path, self.node)
+
+    @property
+    def key_at(self) -> Location:
+        """The place of the key that leads to it; of an item of a list, the place of the value."""
+        return _place(self.path, self.key) if self.key is not None else self.at
+
+
+def trees(path: str, text: str) -> Iterator[Tree]:
+    """The documents of a file that is shown as `path`. Raises CannotParseError, after those that can be read."""
+    for node in documents(text):
+        yield Tree(path, node)
+
+
+def _merged(node: Node) -> dict[str, _Entry]:
+    """The keys of a mapping; its own win over merged ones, and of several merged mappings the first that has a key."""
+    found: dict[str, _Entry] = {}
+    if not isinstance(node, MappingNode):
+        return found
+    merges = []
+    for key, value in node.value:
+        if isinstance(key, ScalarNode):
+            if key.value == "<<" and key.style is None:
+                merges.append(value)
+            else:
+                found[str(key.value)] = _Entry(key, value)
+    _merge_in(found, merges)
+    return found
+
+
+def _merge_in(found: dict[str, _Entry], merges: list[Node]) -> None:
+    seen: set[int] = set()
+    while merges and len(seen) < _MOST_MERGES:
+        source = merges.pop(0)
+        if id(source) in seen:
+            continue
+        seen.add(id(source))
+        if isinstance(source, SequenceNode):
+            merges[:0] = source.value
+        elif isinstance(source, MappingNode):
+            nested = []
+            for key, value in source.value:
+                if isinstance(key, ScalarNode) and key.value == "<<":
+                    nested.append(value)
+                elif isinstance(key, ScalarNode):
+                    found.setdefault(str(key.value), _Entry(key, value))
+            merges[:0] = nested
+
+
+def _place(path: str, node: Node) -> Location:
+    start, end = node.start_mark, node.end_mark
+    if end.line == start.line:
+        return Location(path, start.line + 1, start.column + 1, end.line + 1, max(end.column, start.column + 1) + 1)
+    # The end of a block lies behind the comments after it: its first line is what a reader calls its place.
+    return Location(path, start.line + 1, start.column + 1, start.line + 1, start.column + 2)
