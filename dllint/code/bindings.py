@@ -11,14 +11,22 @@ class Binding:
     """One place where a scope gives a name a meaning.
 
     `kind` says how `value` is to be read: `assign` (the value itself), `item` (`index` of an unpacked value), `each`
-    (an element of an iterated value), `with` (what a context manager gives), `augmented`, `import`, `scope` (a def or
-    class), `parameter`, `global`, or `unknown`.
+    (an element of an iterated value), `each item` (`index` of each element), `with` (what a context manager gives),
+    `augmented`, `import`, `scope` (a def or class), `parameter`, `global`, or `unknown`. `inner` are the indexes within
+    what `index` gives, outermost first: `for i, (x, y) in ...`.
     """
 
-    __slots__ = ("block", "index", "kind", "name", "node", "value")
+    __slots__ = ("block", "index", "inner", "kind", "name", "node", "value")
 
     def __init__(
-        self, name: str, kind: str, node: ast.AST, block: Block, value: ast.AST | None = None, index: int = 0
+        self,
+        name: str,
+        kind: str,
+        node: ast.AST,
+        block: Block,
+        value: ast.AST | None = None,
+        index: int = 0,
+        inner: tuple[int, ...] = (),
     ) -> None:
         self.name = name
         self.kind = kind
@@ -26,6 +34,7 @@ class Binding:
         self.block = block
         self.value = value
         self.index = index
+        self.inner = inner
 
 
 class AttributeWrite:

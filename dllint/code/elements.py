@@ -42,6 +42,8 @@ _PASS_ELEMENTS = frozenset(
     }
 )
 """Calls that pass on the elements of what they are given."""
+_PASS_ON = _PASS_ELEMENTS - {"builtins.enumerate", "builtins.zip"}
+"""Of these, calls that pass them on as they are."""
 
 
 def item(ev: Evaluator, value: Value, index: int | str | None, node: ast.AST, frame: Frame) -> Values:
@@ -57,7 +59,7 @@ def item(ev: Evaluator, value: Value, index: int | str | None, node: ast.AST, fr
             return ev.infer(value.items[index], value.frame)
         return merge(ev.infer(part, value.frame) for part in value.items[:12]) or UNKNOWNS
     if isinstance(value, (Product, Derived)):
-        return (derived(value, "[]", node, frame),)
+        return (derived(value, "[]", node, frame, index),)
     return UNKNOWNS
 
 
@@ -74,18 +76,28 @@ def elements(ev: Evaluator, node: ast.AST, found: Values, frame: Frame) -> Value
             groups.append(elements(ev, inner, ev.infer(inner, value.frame), value.frame))
         elif isinstance(value, Product) and value.name == "builtins.range":
             groups.append((Number(0, None, node),))
-        elif isinstance(value, (Product, Derived)):
+        elif isinstance(value, (Product, Derived)) or _is_iterated_by_library(ev, value):
             groups.append((derived(value, "each", node, frame),))
         else:
             groups.append(UNKNOWNS)
     return merge(groups)
 
 
+def _is_iterated_by_library(ev: Evaluator, value: Value) -> bool:
+    """Whether a loop over an object runs the `__iter__` of its library's base class: that of a loader, say."""
+    if not isinstance(value, Instance) or any(classes.method(ev, value.cls, m) for m in ("__iter__", "__getitem__")):
+        return False
+    return any(base != "?" for base in classes.external_bases(ev, value.cls))
+
+
 def parts(ev: Evaluator, node: ast.AST, found: Values, index: int, frame: Frame) -> Values:
     """The `index`th part of what a loop over these values meets: knows enumerate, zip and items."""
     groups: list[Values] = []
     for value in found:
-        if isinstance(value, Product) and value.name == "builtins.enumerate" and value.node.args:
+        if isinstance(value, Product) and value.name in _PASS_ON and value.node.args:
+            inner = value.node.args[0]
+            groups.append(parts(ev, inner, ev.infer(inner, value.frame), index, value.frame))
+        elif isinstance(value, Product) and value.name == "builtins.enumerate" and value.node.args:
             inner = value.node.args[0]
             if index == 0:
                 groups.append((Number(0, None, node),))
@@ -95,12 +107,14 @@ def parts(ev: Evaluator, node: ast.AST, found: Values, index: int, frame: Frame)
             inner = value.node.args[index]
             groups.append(elements(ev, inner, ev.infer(inner, value.frame), value.frame))
         elif isinstance(value, Collection) and value.each is None and value.kind != "dict":
-            parts = [ev.infer(part, value.frame) for part in value.items[:12]]
-            groups += [item(ev, part, index, node, frame) for values in parts for part in values]
+            spelled = [ev.infer(part, value.frame) for part in value.items[:12]]
+            groups += [item(ev, part, index, node, frame) for values in spelled for part in values]
         elif isinstance(value, Derived) and value.via == ".items()" and isinstance(value.base, Collection):
             groups.append(item(ev, value.base, None, node, frame) if index == 1 else UNKNOWNS)
         elif isinstance(value, (Product, Derived)):
-            groups.append((derived(derived(value, "each", node, frame), "[]", node, frame),))
+            groups.append((derived(derived(value, "each", node, frame), "[]", node, frame, index),))
+        elif isinstance(value, Instance) and _is_iterated_by_library(ev, value):
+            groups.append((derived(derived(value, "each", node, frame), "[]", node, frame, index),))
         else:
             groups.append(UNKNOWNS)
     return merge(groups)

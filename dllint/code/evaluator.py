@@ -208,6 +208,12 @@ class Evaluator:
 
     def _taken(self, binding: Binding, value: ast.AST, found: Values, frame: Frame) -> Values:
         """What a binding takes out of its value, which can be what was found."""
+        taken = self._outermost(binding, value, found, frame)
+        for index in binding.inner:
+            taken = merge(elements.item(self, v, index, binding.node, frame) for v in taken)
+        return taken
+
+    def _outermost(self, binding: Binding, value: ast.AST, found: Values, frame: Frame) -> Values:
         kind = binding.kind
         if kind == "assign":
             return found

@@ -19,8 +19,8 @@ _LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 
 _Part = tuple[ast.AST, list[ast.stmt], Block]
 """A node, some statements of it, and the block that they make."""
-_Target = tuple[ast.AST, str, ast.AST | None, int]
-"""What is bound, and the kind, value and index of its `Binding`."""
+_Target = tuple[ast.AST, str, ast.AST | None, tuple[int, ...]]
+"""What is bound, and the kind, value and indexes of its `Binding`."""
 
 
 def index(scope: Scope) -> None:
@@ -216,24 +216,27 @@ class _Indexer:
 
     def _target(self, target: ast.AST, kind: str, value: ast.AST | None, node: ast.AST, block: Block) -> None:
         """Bind what stands left of an assignment, a `for`, an `as`."""
-        pending: list[_Target] = [(target, kind, value, 0)]
+        pending: list[_Target] = [(target, kind, value, ())]
         while pending:
-            target, kind, value, index = pending.pop()
-            if isinstance(target, ast.Name):
-                self._bind(Binding(target.id, kind, node, block, value, index))
-            elif isinstance(target, ast.Starred):
-                pending.append((target.value, "unknown", None, 0))
+            target, kind, value, indexes = pending.pop()
+            if isinstance(target, ast.Starred):
+                pending.append((target.value, "unknown", None, ()))
             elif isinstance(target, (ast.Tuple, ast.List)):
-                pending.extend(_unpack(target, kind, value))
-            elif isinstance(target, ast.Attribute):
-                binding = Binding(target.attr, kind, node, block, value, index)
-                self.scope.writes.append(AttributeWrite(target.attr, target, binding, False))
-            elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Attribute):
-                binding = Binding(target.value.attr, kind, node, block, value, index)
-                self.scope.writes.append(AttributeWrite(target.value.attr, target.value, binding, True))
-            elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                binding = Binding(target.value.id, kind, node, block, value, index)
-                self.scope.filled.setdefault(target.value.id, []).append(binding)
+                pending.extend(_unpack(target, kind, value, indexes))
+            else:
+                first, inner = (indexes[0], indexes[1:]) if indexes else (0, ())
+                self._bind_target(target, Binding(_last_name(target), kind, node, block, value, first, inner))
+
+    def _bind_target(self, target: ast.AST, binding: Binding) -> None:
+        """Record a binding of a name, of an attribute, or of an element of either."""
+        if isinstance(target, ast.Name):
+            self._bind(binding)
+        elif isinstance(target, ast.Attribute):
+            self.scope.writes.append(AttributeWrite(binding.name, target, binding, False))
+        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Attribute):
+            self.scope.writes.append(AttributeWrite(binding.name, target.value, binding, True))
+        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            self.scope.filled.setdefault(binding.name, []).append(binding)
 
     def _assign(self, node: ast.Assign, block: Block) -> None:
         for target in node.targets:
@@ -308,18 +311,31 @@ _ENDS = frozenset({ast.Constant, ast.Name, ast.Lambda})
 """Below these there is nothing that belongs to the scope."""
 
 
-def _unpack(target: ast.Tuple | ast.List, kind: str, value: ast.AST | None) -> Iterator[_Target]:
+def _unpack(
+    target: ast.Tuple | ast.List, kind: str, value: ast.AST | None, indexes: tuple[int, ...]
+) -> Iterator[_Target]:
     """The parts of `a, b = value`, each with the part of the value that it gets where that is visible."""
     starred = any(isinstance(part, ast.Starred) for part in target.elts)
     for number, part in enumerate(target.elts):
-        if kind == "assign" and not starred and _is_as_long(value, target):
-            yield part, "assign", value.elts[number], 0
-        elif kind == "assign" and not starred and value is not None:
-            yield part, "item", value, number
-        elif kind == "each" and not starred and value is not None:
-            yield part, "each item", value, number
+        if starred or value is None:
+            yield part, "unknown", None, ()
+        elif kind == "assign" and _is_as_long(value, target):
+            yield part, "assign", value.elts[number], ()
+        elif kind in _UNPACKED:
+            yield part, _UNPACKED[kind], value, (*indexes, number)
         else:
-            yield part, "unknown", None, 0
+            yield part, "unknown", None, ()
+
+
+_UNPACKED = {"assign": "item", "item": "item", "each": "each item", "each item": "each item"}
+"""What the parts of a target are, where the whole is of a kind."""
+
+
+def _last_name(target: ast.AST) -> str:
+    """The name that a target binds, or the attribute, or what an element of which it sets."""
+    if isinstance(target, ast.Subscript):
+        target = target.value
+    return str(getattr(target, "id", getattr(target, "attr", "")))
 
 
 def _is_as_long(value: ast.AST | None, target: ast.Tuple | ast.List) -> TypeGuard[ast.Tuple | ast.List]:

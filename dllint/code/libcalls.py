@@ -66,8 +66,15 @@ def result(ev: Evaluator, name: str, call: ast.Call, frame: Frame) -> Values:
         found = ev.infer(call.args[-1] if name == "typing.cast" else call.args[0], frame)
         if name == "builtins.iter" and not any(isinstance(v, Collection) and v.kind == "generator" for v in found):
             return (Product(name, call, frame),)
-        return found
+        return merge((_copied(v, call, frame),) for v in found) if name == "copy.deepcopy" else found
     return (Product(name, call, frame),)
+
+
+def _copied(value: Value, call: ast.Call, frame: Frame) -> Value:
+    """A copy is what its original was; of what a loop meets it has to be known that it is one."""
+    if isinstance(value, Derived) and any(step.via == "each" for step in value.chain()):
+        return derived(value, ".deepcopy()", call, frame)
+    return value
 
 
 def _is_path(value: Value) -> bool:

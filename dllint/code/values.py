@@ -133,22 +133,25 @@ class Product:
 
 class Derived:
     """What is got out of another value: `via` is `.name` for an attribute, `.name()` for a method call, `[]` for an
-    item, `each` for an element, `with` for what a context manager gives."""
+    item (`index` where the source says which), `each` for an element, `with` for what a context manager gives."""
 
-    __slots__ = ("base", "frame", "key", "length", "node", "via")
+    __slots__ = ("base", "frame", "index", "key", "length", "node", "via")
 
     key: tuple[Any, ...]
     length: int
     """How many steps lead here from the origin."""
 
-    def __init__(self, base: Value, via: str, node: ast.AST, frame: Frame) -> None:
+    def __init__(
+        self, base: Value, via: str, node: ast.AST, frame: Frame, index: int | str | None = None
+    ) -> None:
         self.base = base
+        self.index = index
         self.via = via
         self.node = node
         self.frame = frame
         self.length = base.length + 1 if isinstance(base, Derived) else 1
         # The hash stands for the base: chains are long, and tuples hash anew each time.
-        self.key = ("derived", via, id(node), hash(base.key))
+        self.key = ("derived", via, index, id(node), hash(base.key))
 
     @property
     def origin(self) -> Value:
@@ -286,11 +289,11 @@ UNKNOWN = Unknown()
 UNKNOWNS: Values = (UNKNOWN,)
 
 
-def derived(base: Value, via: str, node: ast.AST, frame: Frame) -> Value:
+def derived(base: Value, via: str, node: ast.AST, frame: Frame, index: int | str | None = None) -> Value:
     """What `via` gets out of `base`; unknown at the end of a long chain (`x = x.f()` in a loop)."""
     if isinstance(base, Derived) and base.length >= _LONGEST_CHAIN:
         return UNKNOWN
-    return Derived(base, via, node, frame)
+    return Derived(base, via, node, frame, index)
 
 
 def merge(groups: Iterable[Values]) -> Values:
