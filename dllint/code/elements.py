@@ -111,9 +111,7 @@ def parts(ev: Evaluator, node: ast.AST, found: Values, index: int, frame: Frame)
             groups += [item(ev, part, index, node, frame) for values in spelled for part in values]
         elif isinstance(value, Derived) and value.via == ".items()" and isinstance(value.base, Collection):
             groups.append(item(ev, value.base, None, node, frame) if index == 1 else UNKNOWNS)
-        elif isinstance(value, (Product, Derived)):
-            groups.append((derived(derived(value, "each", node, frame), "[]", node, frame, index),))
-        elif isinstance(value, Instance) and _is_iterated_by_library(ev, value):
+        elif isinstance(value, (Product, Derived)) or _is_iterated_by_library(ev, value):
             groups.append((derived(derived(value, "each", node, frame), "[]", node, frame, index),))
         else:
             groups.append(UNKNOWNS)

@@ -141,9 +141,7 @@ class Derived:
     length: int
     """How many steps lead here from the origin."""
 
-    def __init__(
-        self, base: Value, via: str, node: ast.AST, frame: Frame, index: int | str | None = None
-    ) -> None:
+    def __init__(self, base: Value, via: str, node: ast.AST, frame: Frame, index: int | str | None = None) -> None:
         self.base = base
         self.index = index
         self.via = via
