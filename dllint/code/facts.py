@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.code import datasets, loaders, start_method, state
+from dllint.code import datasets, iterations, loaders, start_method, state
 from dllint.code.callables import innermost
 from dllint.code.datasets import Dataset
+from dllint.code.iterations import Iteration, Repetition
 from dllint.code.loader import Loader
 from dllint.code.modules import Module
 from dllint.code.reach import Step, WorkerCode
@@ -101,6 +102,7 @@ class Facts:
         self.handles_memo: dict[Module, list[tuple[str, Handle]]] = {}
         self.callables_memo: dict[tuple[object, ...], tuple[Value, ...]] = {}
         self.read_by_memo: dict[int, list[Instance]] = {}
+        self._repetitions: dict[int, list[Repetition]] = {}
         self._declared: dict[Module, frozenset[str]] = {}
 
     @cached_property
@@ -117,6 +119,23 @@ class Facts:
     def loaders(self) -> list[Loader]:
         """All constructions of loaders."""
         return loaders.find(self.program)
+
+    @cached_property
+    def iterations(self) -> list[Iteration]:
+        """Where main goes through the loaders."""
+        return iterations.find(self.program)
+
+    def iterations_of(self, loader: Loader) -> list[Iteration]:
+        """Where main goes through what this loader's construction makes."""
+        return [found for found in self.iterations if found.loader.construction is loader.construction]
+
+    def repetitions_of(self, loader: Loader) -> list[Repetition]:
+        """The loops that go through a loader again and again, as epoch loops do."""
+        key = id(loader.construction)
+        if key not in self._repetitions:
+            found = self.iterations_of(loader)
+            self._repetitions[key] = [r for one in found for r in iterations.repetitions(self.program, one)]
+        return self._repetitions[key]
 
     @cached_property
     def datasets(self) -> list[Dataset]:

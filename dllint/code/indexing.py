@@ -186,6 +186,8 @@ class _Indexer:
     def _mutation(self, node: ast.Call, block: Block) -> None:
         """`x.attr.append(value)` and its kin add an element; `x.attr.close()` ends a handle."""
         function = node.func
+        if isinstance(function, ast.Name) and function.id == "setattr" and len(node.args) == 3:
+            self._set_attribute(node, node.args, block)
         if not isinstance(function, ast.Attribute):
             return
         if function.attr in ("close", "shutdown", "release", "terminate"):

@@ -118,6 +118,10 @@ class Loader:
             return self.location
         return argument.frame.scope.module.location(argument.anchor)
 
+    def takes(self, name: str) -> bool:
+        """Whether an argument of this name can be passed at all: trainers know only some of a loader's."""
+        return not self.api.service and (not self._renamed or name in self._renamed.values())
+
     def option(self, name: str) -> Option:
         """An argument by its name in torch.utils.data.DataLoader."""
         argument = self.arguments.get(name)

@@ -1,11 +1,13 @@
-"""Loops around a node, and whether they pass a handful of items only."""
+"""Loops around a node: which repeat it, whether what it names stays the same, whether they pass a handful of items."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code.links import parent
+from dllint.code.links import parent, scope_of
+from dllint.code.scopes import dotted
 from dllint.code.values import (
     Collection,
     Const,
@@ -17,6 +19,12 @@ from dllint.code.values import (
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
+Loop = ast.For | ast.AsyncFor | ast.While | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_STATEMENTS = (ast.For, ast.AsyncFor, ast.While)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
+
 
 def loop_around(node: ast.AST) -> ast.AST | None:
     """The loop or comprehension that a node stands in, within its function."""
@@ -26,6 +34,77 @@ def loop_around(node: ast.AST) -> ast.AST | None:
             return at
         at = parent(at)
     return None
+
+
+def around(node: ast.AST) -> Iterator[Loop]:
+    """The loops that run a node again and again, the innermost first: not those that only start from it."""
+    child, at = node, parent(node)
+    while at is not None and not isinstance(at, _FUNCTIONS):
+        if isinstance(at, _LOOPS) and _repeats(at, child):
+            yield at
+        child, at = at, parent(at)
+
+
+def _repeats(loop: Loop, part: ast.AST) -> bool:
+    if isinstance(loop, _STATEMENTS):
+        return not any(part is other for other in (getattr(loop, "iter", None), *loop.orelse))
+    return part is not loop.generators[0]
+
+
+def holds(loop: Loop, node: ast.AST) -> bool:
+    """Whether a loop runs a node of its own scope again and again."""
+    return any(found is loop for found in around(node))
+
+
+def runs_once(program: Program, loop: Loop, frame: Frame) -> bool:
+    """Whether a loop is left in its first turn, or has one turn only."""
+    if not isinstance(loop, _STATEMENTS):
+        return False
+    if _ends(loop.body):
+        return True
+    if isinstance(loop, ast.While):
+        return False
+    counts = [_count(program, value) for value in program.evaluator.values(loop.iter, frame)]
+    return bool(counts) and all(count is not None and count <= 1 for count in counts)
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Whether a loop's body ends in leaving the loop, whatever happens: `try: run() ... break`."""
+    last = body[-1]
+    if isinstance(last, ast.Try):
+        return _ends(last.orelse or last.body) or (bool(last.finalbody) and _ends(last.finalbody))
+    return isinstance(last, (ast.Break, ast.Return, ast.Raise))
+
+
+def _count(program: Program, value: object) -> int | None:
+    """How many items a loop over the value passes, where the source says it."""
+    if isinstance(value, Collection) and value.each is None:
+        return len(value.items)
+    if isinstance(value, Product) and value.name == "builtins.range" and len(value.node.args) == 1:
+        found = program.evaluator.values(value.node.args[0], value.frame)
+        counts = [v.value for v in found if isinstance(v, Const) and isinstance(v.value, int)]
+        return max(counts) if counts and len(counts) == len(found) else None
+    return None
+
+
+def changes(node: ast.AST, loop: Loop) -> bool:
+    """Whether an expression may name something else in each turn of a loop around it."""
+    texts = {dotted(part) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))}
+    return bool(texts & bound_in(loop))
+
+
+def bound_in(loop: Loop) -> set[str]:
+    """The dotted names that a loop gives a meaning in each turn: its targets, and what its body assigns."""
+    targets = [loop.target] if isinstance(loop, (ast.For, ast.AsyncFor)) else []
+    if not isinstance(loop, _STATEMENTS):
+        targets = [generator.target for generator in loop.generators]
+    found = {dotted(part) for target in targets for part in ast.walk(target)}
+    scope = scope_of(loop).index()
+    for name, bindings in scope.bindings.items():
+        if any(binding.kind not in ("import", "scope") and holds(loop, binding.node) for binding in bindings):
+            found.add(name)
+    found |= {dotted(write.target) for write in scope.writes if not write.element and holds(loop, write.node)}
+    return found - {""}
 
 
 def loops_over_few(program: Program, loop: ast.AST, frame: Frame) -> bool:

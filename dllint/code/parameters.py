@@ -89,7 +89,7 @@ def _annotated(ev: Evaluator, annotation: ast.AST, scope: FunctionScope) -> Valu
 
 def _argument(ev: Evaluator, name: str, scope: FunctionScope, call: ast.Call, caller: Frame) -> Values:
     """The value of parameter `name` in one call; the default where the call leaves it out."""
-    given, certain = _passed(name, scope, call)
+    given, certain = passed(name, scope, call)
     if given is not None:
         if caller.depth >= MOST_CALLERS:
             caller = Frame(caller.scope, caller.receiver)
@@ -114,7 +114,7 @@ def _from_splat(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> Valu
     return None
 
 
-def _passed(name: str, scope: FunctionScope, call: ast.Call) -> tuple[ast.expr | None, bool]:
+def passed(name: str, scope: FunctionScope, call: ast.Call) -> tuple[ast.expr | None, bool]:
     """The expression that a call passes for a parameter, and whether its absence would be certain."""
     certain = True
     for keyword in call.keywords:

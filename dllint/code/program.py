@@ -103,17 +103,26 @@ class Program:
         if len(targets) * _FEW > len(modules):
             return None
         found = {id(module): module for target in targets for module in self.importers(target)}
-        by_name: dict[bytes, list[Module]] = {}
-        for module in modules:
-            by_name.setdefault(module.name.rpartition(".")[2].encode(), []).append(module)
         pending = list(found.values())
         while pending:
-            for line in _IMPORT_LINE.findall(pending.pop().data):
-                for imported in (m for name in _WORD.findall(line) for m in by_name.get(name, ())):
-                    if id(imported) not in found:
-                        found[id(imported)] = imported
-                        pending.append(imported)
+            for imported in self.imported_by(pending.pop()):
+                if id(imported) not in found:
+                    found[id(imported)] = imported
+                    pending.append(imported)
         return set(found)
+
+    def imported_by(self, module: Module) -> Iterator[Module]:
+        """The modules of the project that a module imports, as far as last names tell."""
+        for line in _IMPORT_LINE.findall(module.data):
+            for name in _WORD.findall(line):
+                yield from self._by_last_name.get(name, ())
+
+    @cached_property
+    def _by_last_name(self) -> dict[bytes, list[Module]]:
+        found: dict[bytes, list[Module]] = {}
+        for module in self.modules.by_file.values():
+            found.setdefault(module.name.rpartition(".")[2].encode(), []).append(module)
+        return found
 
     @cached_property
     def dataset_names(self) -> set[str]:
@@ -222,7 +231,10 @@ class Program:
         key = (id(module), name)
         if key not in self._members:
             self._members[key] = UNKNOWNS  # what a cycle of re-exports sees
+            # What is assumed of names of one function says nothing of another module's.
+            assumed, self.evaluator.assumed = self.evaluator.assumed, []
             self._members[key] = self._member(module, name)
+            self.evaluator.assumed = assumed
         return self._members[key]
 
     def _member(self, module: Module, name: str) -> Values:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, WRAPPERS
 from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
 from dllint.code.apis.handles import HANDLE_WRAPPERS, HANDLES, HandleApi
-from dllint.code.apis.loaders import DATALOADER_PARAMETERS, ITERATES, LOADER_WORDS, LOADERS, LoaderApi
+from dllint.code.apis.loaders import DATALOADER_PARAMETERS, GUARDED_LOADERS, ITERATES, LOADER_WORDS, LOADERS, LoaderApi
 from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
 from dllint.code.apis.reading import DECODES, FORCES_CONTENTS, LAZY_READS, LISTS_FILES, PARSES
@@ -24,6 +24,7 @@ __all__ = [
     "FACTORIES",
     "FORCES_CONTENTS",
     "GENERATOR_METHODS",
+    "GUARDED_LOADERS",
     "HANDLES",
     "HANDLE_WRAPPERS",
     "HOOKS",

@@ -95,6 +95,11 @@ LOADERS: dict[str, LoaderApi] = {
 }
 """Calls that start DataLoader workers, or carry the arguments of one that does."""
 
+GUARDED_LOADERS = frozenset(
+    name for name in LOADERS if name.startswith(("torch.", "torch_geometric.", "torchdata.stateful", "monai."))
+)
+"""The loaders that derive from torch's DataLoader: they refuse late changes of their attributes."""
+
 LOADER_WORDS = tuple(sorted({name.rpartition(".")[2] for name in LOADERS}))
 """The last names of the loaders: a file that holds none of them builds none."""
 
