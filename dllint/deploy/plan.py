@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import Any, TypeVar
 
 from dllint.code.program import Program, Unreadable
 from dllint.deploy.launchers import FRONT_ENDS
@@ -14,6 +15,7 @@ from dllint.files import Kind
 from dllint.settings import Settings
 from dllint.syntax.python import CannotParseError
 
+_T = TypeVar("_T")
 _LARGEST_ASIDE = 1_000_000
 """Bytes of a file beside the project's sources that is read at most (`.env`, requirements)."""
 
@@ -29,6 +31,14 @@ class Plan:
         """By absolute path."""
         self.errors: dict[str, CannotParseError] = {}
         """By absolute path: files that are recognisably a launcher's and cannot be read."""
+        self._shared: dict[Callable[[Plan], Any], Any] = {}
+
+    def shared(self, find_out: Callable[[Plan], _T]) -> _T:
+        """What a function finds out about the whole plan; it is asked once."""
+        if find_out not in self._shared:
+            self._shared[find_out] = find_out(self)
+        found: _T = self._shared[find_out]
+        return found
 
     # Files
 

@@ -6,12 +6,26 @@ import codecs
 import os
 import re
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.files import Kind, SourceFile
 from dllint.finding import Location
 
+if TYPE_CHECKING:
+    from dllint.syntax.python import CannotParseError
+    from dllint.syntax.tree import Tree
+
 _LINE_END = re.compile("\r\n|\r|\n")
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+class Documents(NamedTuple):
+    """What a YAML or JSON file holds."""
+
+    trees: list[Tree]
+    """Its documents; of a broken file those before the fault."""
+    error: CannotParseError | None
+    """Why the rest cannot be read. For a front end to raise if the file is recognisably its own."""
 
 
 class DeployFile:
@@ -46,6 +60,20 @@ class DeployFile:
     def lines(self) -> list[str]:
         """The lines without their ends."""
         return _LINE_END.split(self.text)
+
+    @cached_property
+    def documents(self) -> Documents:
+        """Its documents as YAML or JSON, parsed once."""
+        from dllint.syntax.jsonc import masked
+        from dllint.syntax.python import CannotParseError
+        from dllint.syntax.tree import trees
+
+        found: list[Tree] = []
+        try:
+            found.extend(trees(self.path, masked(self.text) if self.kind is Kind.JSON else self.text))
+        except CannotParseError as error:
+            return Documents(found, error)
+        return Documents(found, None)
 
     def has(self, *words: bytes) -> bool:
         """Whether the file holds all these bytes."""

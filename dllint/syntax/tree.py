@@ -25,15 +25,19 @@ class _Entry(NamedTuple):
 class Tree:
     """One value of a YAML or JSON document, and the key that leads to it where there is one."""
 
-    __slots__ = ("_entries", "key", "node", "path")
+    __slots__ = ("_entries", "key", "node")
 
-    def __init__(self, path: str, node: Node, key: Node | None = None) -> None:
-        self.path = path
+    def __init__(self, node: Node, key: Node | None = None) -> None:
         self.node = node
         self.key = key
         self._entries: dict[str, _Entry] | None = None
 
     # What it is
+
+    @property
+    def path(self) -> str:
+        """The file that it stands in, as shown: values of one tree may come out of several, where files are merged."""
+        return str(self.node.start_mark.name)
 
     @property
     def is_mapping(self) -> bool:
@@ -92,18 +96,18 @@ class Tree:
 
     def _child(self, key: str) -> Tree | None:
         entry = self._own_entries().get(key)
-        return Tree(self.path, entry.value, entry.key) if entry is not None else None
+        return Tree(entry.value, entry.key) if entry is not None else None
 
     def __contains__(self, key: str) -> bool:
         return key in self._own_entries()
 
     def pairs(self) -> list[tuple[str, Tree]]:
         """The keys (those that are scalars) and values of a mapping; none for anything else."""
-        return [(key, Tree(self.path, entry.value, entry.key)) for key, entry in self._own_entries().items()]
+        return [(key, Tree(entry.value, entry.key)) for key, entry in self._own_entries().items()]
 
     def items(self) -> list[Tree]:
         """The items of a list; none for anything else."""
-        return [Tree(self.path, node) for node in self.node.value] if isinstance(self.node, SequenceNode) else []
+        return [Tree(node) for node in self.node.value] if isinstance(self.node, SequenceNode) else []
 
     def texts(self) -> list[str]:
         """The texts of a list's scalars, or of one scalar alone."""
@@ -135,18 +139,18 @@ class Tree:
     @property
     def at(self) -> Location:
         """The place of the value, from its first character to its last; of a block, its first line alone."""
-        return _place(self.path, self.node)
+        return _place(self.node)
 
     @property
     def key_at(self) -> Location:
         """The place of the key that leads to it; of an item of a list, the place of the value."""
-        return _place(self.path, self.key) if self.key is not None else self.at
+        return _place(self.key) if self.key is not None else self.at
 
 
 def trees(path: str, text: str) -> Iterator[Tree]:
     """The documents of a file that is shown as `path`. Raises CannotParseError, after those that can be read."""
-    for node in documents(text):
-        yield Tree(path, node)
+    for node in documents(text, path):
+        yield Tree(node)
 
 
 def _merged(node: Node) -> dict[str, _Entry]:
@@ -184,8 +188,9 @@ def _merge_in(found: dict[str, _Entry], merges: list[Node]) -> None:
             merges[:0] = nested
 
 
-def _place(path: str, node: Node) -> Location:
+def _place(node: Node) -> Location:
     start, end = node.start_mark, node.end_mark
+    path = str(start.name)
     if end.line == start.line:
         return Location(path, start.line + 1, start.column + 1, end.line + 1, max(end.column, start.column + 1) + 1)
     # The end of a block lies behind the comments after it: its first line is what a reader calls its place.

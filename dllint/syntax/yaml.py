@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 
 import yaml
@@ -13,10 +14,18 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The C parser is 15 times faster, and refuses deep nesting instead of running out of stack."""
 
 
-def documents(text: str) -> Iterator[Node]:
-    """The root nodes of a file's documents. Raises CannotParseError."""
+class _NamedText(io.StringIO):
+    """A text whose name the parser writes into the mark of each node."""
+
+    name = ""
+
+
+def documents(text: str, path: str = "") -> Iterator[Node]:
+    """The root nodes of a file's documents; their marks are called `path`. Raises CannotParseError."""
+    stream = _NamedText(text)
+    stream.name = path
     try:
-        for node in yaml.compose_all(text, Loader=_LOADER):
+        for node in yaml.compose_all(stream, Loader=_LOADER):
             if node is not None:
                 yield node
     except (yaml.YAMLError, RecursionError, ValueError) as error:
