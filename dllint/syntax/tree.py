@@ -161,12 +161,16 @@ def _merged(node: Node) -> dict[str, _Entry]:
     merges = []
     for key, value in node.value:
         if isinstance(key, ScalarNode):
-            if key.value == "<<" and key.style is None:
+            if _is_merge(key):
                 merges.append(value)
             else:
                 found[str(key.value)] = _Entry(key, value)
     _merge_in(found, merges)
     return found
+
+
+def _is_merge(key: ScalarNode) -> bool:
+    return str(key.tag) == "tag:yaml.org,2002:merge"
 
 
 def _merge_in(found: dict[str, _Entry], merges: list[Node]) -> None:
@@ -181,7 +185,7 @@ def _merge_in(found: dict[str, _Entry], merges: list[Node]) -> None:
         elif isinstance(source, MappingNode):
             nested = []
             for key, value in source.value:
-                if isinstance(key, ScalarNode) and key.value == "<<":
+                if isinstance(key, ScalarNode) and _is_merge(key):
                     nested.append(value)
                 elif isinstance(key, ScalarNode):
                     found.setdefault(str(key.value), _Entry(key, value))
