@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis, conditions
 from dllint.code.apis import HandleApi
-from dllint.code.links import parent
+from dllint.code.links import parent, scope_of
 from dllint.code.modules import Module
 from dllint.code.reach import WorkerCode
 from dllint.code.scopes import Scope
@@ -187,3 +187,16 @@ def _at_module_level(program: Program, scope: Scope) -> Iterator[tuple[str, Hand
             found = opened_at(program, binding.value, Frame(scope))
             if found is not None:
                 yield name, found
+
+
+def is_closed_at_once(call: ast.Call) -> bool:
+    """Whether the function that opens a handle also closes it: `with open(...)`, or `f = open(...)` and `f.close()`."""
+    around = parent(call)
+    if isinstance(around, ast.withitem):
+        return True
+    if isinstance(around, ast.Call) and getattr(around.func, "id", getattr(around.func, "attr", "")) == "closing":
+        return True
+    if not isinstance(around, ast.Assign) or not isinstance(around.targets[0], ast.Name):
+        return False
+    closed = {getattr(close.func, "value", None) for close in scope_of(call).closes}
+    return any(isinstance(node, ast.Name) and node.id == around.targets[0].id for node in closed)

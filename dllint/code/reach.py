@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -111,6 +111,21 @@ class WorkerCode:
             for call in step.scope.index().calls:
                 if not is_main_only(self.program, call, step.frame):
                     yield step, call
+
+    def library_calls(self, names: Collection[str]) -> Iterator[tuple[Step, ast.Call, str]]:
+        """The calls made in workers of library functions, by their dotted names."""
+        packages = {name.partition(".")[0] for name in names}
+        last_names = {name.rpartition(".")[2] for name in names}
+        for step in self.steps:
+            if not any(step.scope.module.lines_with(package) for package in packages):
+                continue
+            for call in step.scope.index().calls:
+                if _imported_name(call.func, step.scope) not in last_names:
+                    continue
+                found = self.program.evaluator.values(call.func, step.frame)
+                named = next((v.name for v in found if isinstance(v, External) and v.name in names), None)
+                if named is not None and not is_main_only(self.program, call, step.frame):
+                    yield step, call, named
 
     def reads(self, owner: ClassScope, attribute: str) -> Iterator[tuple[Step, ast.Attribute]]:
         """Where worker code reads an attribute of an object of class `owner`."""
@@ -256,6 +271,17 @@ class WorkerCode:
         for value in values:
             for function in callables(self.program, value):
                 yield from self._entered(function, step, call)
+
+
+def _imported_name(function: ast.expr, scope: Scope) -> str:
+    """The last name of what is called, as its library has it: `fetch` of `from ray import get as fetch` is `get`."""
+    if not isinstance(function, ast.Name):
+        return last_name(function)
+    for at in (scope, scope.module.scope):
+        for binding in at.index().bindings.get(function.id, ()):
+            if binding.kind == "import" and isinstance(binding.value, ast.alias):
+                return binding.value.name.rpartition(".")[2]
+    return function.id
 
 
 def _with_comprehended(scope: Scope) -> Iterator[Scope]:
