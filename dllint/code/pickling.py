@@ -185,11 +185,11 @@ def _stored(item: state.Item | None) -> tuple[Related, ...]:
 def _refused_function(value: Function, by: str, item: state.Item | None) -> Unpicklable | None:
     scope = value.scope
     if isinstance(scope.node, ast.Lambda):
-        what, error = "a lambda", _error(scope)
-    elif _is_local(scope):
+        what, error = "a lambda", error_of(scope)
+    elif is_local(scope):
         what, error = (
             f"the local function {scope.name}",
-            _error(scope),
+            error_of(scope),
         )
     else:
         return None
@@ -197,8 +197,8 @@ def _refused_function(value: Function, by: str, item: state.Item | None) -> Unpi
 
 
 def _refused_class(cls: ClassScope, by: str = "as the dataset") -> Unpicklable | None:
-    if _is_local(cls):
-        error = _error(cls)
+    if is_local(cls):
+        error = error_of(cls)
         what = f"the local class {cls.name}"
     elif conditions.is_guarded(cls.node):
         error = f"AttributeError: Can't get attribute '{cls.name}' on <module '__mp_main__'>"
@@ -210,9 +210,9 @@ def _refused_class(cls: ClassScope, by: str = "as the dataset") -> Unpicklable |
     )
 
 
-def _error(scope: Scope) -> str:
+def error_of(scope: Scope) -> str:
     """What pickle says of a function or class that no import finds, with the name that Python gives it."""
-    if not _is_local(scope):
+    if not is_local(scope):
         return f"PicklingError: attribute lookup {scope.name} on __main__ failed"
     parts = [scope.name]
     around = scope.parent
@@ -222,7 +222,7 @@ def _error(scope: Scope) -> str:
     return f"AttributeError: Can't pickle local object '{'.'.join(reversed(parts))}'"
 
 
-def _is_local(scope: Scope) -> bool:
+def is_local(scope: Scope) -> bool:
     """Whether a function or class stands within a function, and so has no importable name."""
     around = scope.parent
     while isinstance(around, ClassScope):

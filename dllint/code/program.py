@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dllint.code import apis, classes, pickling, scripts
+from dllint.code import apis, classes, fetching, pickling, scripts
 from dllint.code.bindings import Binding
 from dllint.code.callers import Callers
 from dllint.code.datasets import Dataset
 from dllint.code.evaluator import Evaluator
 from dllint.code.facts import Facts, WorkerEntry
+from dllint.code.fetching import Fetch
 from dllint.code.loader import Loader
 from dllint.code.modules import Module, ModuleTable, defined_names
 from dllint.code.pickling import Carried
@@ -343,6 +344,7 @@ _SUBJECTS: dict[type, Callable[[Program], Iterable[Any]]] = {
     Loader: lambda program: program.facts.loaders,
     Dataset: lambda program: program.facts.datasets,
     WorkerEntry: lambda program: program.facts.worker_entries,
+    Fetch: fetching.find,
     Script: scripts.find,
     Carried: pickling.find,
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis, datasets
 from dllint.code.datasets import Dataset
+from dllint.code.iterators import is_endless
 from dllint.code.links import parent
 from dllint.code.reach import Step
 from dllint.code.scopes import FunctionScope, last_name
@@ -79,7 +80,7 @@ def _source(program: Program, step: Step) -> ast.AST | None:
     scope: FunctionScope = step.scope
     scope.index()
     for yielded in scope.yields:
-        if _is_endless(yielded):
+        if is_endless(yielded):
             return None
         if isinstance(yielded, ast.YieldFrom) and _is_own(program, yielded.value, step):
             return yielded
@@ -87,7 +88,7 @@ def _source(program: Program, step: Step) -> ast.AST | None:
         if looped is not None:
             return looped
     for loop in scope.loops:
-        if not isinstance(loop, ast.For) or not _yields_of(loop) or _is_endless(loop) or _is_count(loop):
+        if not isinstance(loop, ast.For) or not _yields_of(loop) or is_endless(loop) or _is_count(loop):
             continue
         if _is_own(program, loop.iter, step):
             return loop.iter
@@ -95,15 +96,6 @@ def _source(program: Program, step: Step) -> ast.AST | None:
         if returned.value is not None and not scope.yields and _is_own(program, returned.value, step):
             return returned
     return None
-
-
-def _is_endless(node: ast.AST) -> bool:
-    at: ast.AST | None = node
-    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        if isinstance(at, ast.While) and isinstance(at.test, ast.Constant):
-            return True
-        at = parent(at)
-    return False
 
 
 def _while_source(program: Program, node: ast.AST, step: Step) -> ast.AST | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, WRAPPERS
 from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
 from dllint.code.apis.handles import HANDLE_WRAPPERS, HANDLES, HandleApi
+from dllint.code.apis.iterating import ENDLESS, FIRST_IS_FUNCTION, MAY_BE_EMPTY, ONE_SHOT
 from dllint.code.apis.loaders import DATALOADER_PARAMETERS, GUARDED_LOADERS, ITERATES, LOADER_WORDS, LOADERS, LoaderApi
 from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
@@ -21,7 +22,9 @@ __all__ = [
     "DATALOADER_PARAMETERS",
     "DATASET_BASES",
     "DECODES",
+    "ENDLESS",
     "FACTORIES",
+    "FIRST_IS_FUNCTION",
     "FORCES_CONTENTS",
     "GENERATOR_METHODS",
     "GUARDED_LOADERS",
@@ -34,8 +37,10 @@ __all__ = [
     "LISTS_FILES",
     "LOADERS",
     "LOADER_WORDS",
+    "MAY_BE_EMPTY",
     "MOVING_TRANSFORMS",
     "NOT_DATASETS",
+    "ONE_SHOT",
     "PARSES",
     "TENSOR_FACTORY_METHODS",
     "UNPICKLABLE",
