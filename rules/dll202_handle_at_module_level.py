@@ -63,12 +63,10 @@ When the workers are always spawned, in a way that does not show in the source.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from dllint.code import handles
 from dllint.code.facts import WorkerEntry
-from dllint.code.scopes import Scope
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
@@ -88,7 +86,7 @@ def handle_at_module_level(entry: WorkerEntry) -> Iterator[Finding]:
         return
     for step in entry.code.steps:
         for name, handle in handles.at_module_level(entry.program, step.scope.module):
-            use = _use(step.scope, name)
+            use = step.scope.read_of_global(name)
             if use is None or handle.api.mild:
                 continue
             yield RULE.finding(
@@ -99,13 +97,3 @@ def handle_at_module_level(entry: WorkerEntry) -> Iterator[Finding]:
                 symbol=step.scope.module.name,
                 evidence=name,
             )
-
-
-def _use(scope: Scope, name: str) -> ast.Name | None:
-    """A read of the module's `name` in a function that does not bind it itself."""
-    if name in scope.index().bindings and scope.bindings[name][0].kind != "global":
-        return None
-    for node in ast.walk(scope.node):
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-            return node
-    return None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dllint.code.handles import Handle
     from dllint.code.program import Program
     from dllint.code.scripts import Start
+    from dllint.code.threads import Threaded
 
 
 class WorkerEntry:
@@ -100,6 +101,7 @@ class Facts:
         self.building_scopes: set[Scope] = set()
         """The functions that build loaders."""
         self.handles_memo: dict[Module, list[tuple[str, Handle]]] = {}
+        self.threads_memo: dict[Module, list[tuple[str, Threaded]]] = {}
         self.callables_memo: dict[tuple[object, ...], tuple[Value, ...]] = {}
         self.read_by_memo: dict[int, list[Instance]] = {}
         self._repetitions: dict[int, list[Repetition]] = {}

@@ -82,6 +82,15 @@ class Scope:
         set_scope(node, found)
         return found
 
+    def read_of_global(self, name: str) -> ast.Name | None:
+        """A read of the module's `name` in this scope, which does not bind it itself."""
+        if name in self.index().bindings and self.bindings[name][0].kind != "global":
+            return None
+        for node in ast.walk(self.node):
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+                return node
+        return None
+
     def child(self, node: ast.AST) -> Scope:
         """The scope of a def, class or lambda that stands directly in this one."""
         return self.children[id(node)]

@@ -15,6 +15,7 @@ from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
 from dllint.code.apis.reading import DECODES, FORCES_CONTENTS, LAZY_READS, LISTS_FILES, PARSES
 from dllint.code.apis.sharding import WORKER_QUERIES
+from dllint.code.apis.threads import HANDS_TO_LOOP, REMOTE_PROTOCOLS, THREADED, WAITED_FOR, ThreadedApi
 
 __all__ = [
     "BUILTINS",
@@ -30,6 +31,7 @@ __all__ = [
     "GUARDED_LOADERS",
     "HANDLES",
     "HANDLE_WRAPPERS",
+    "HANDS_TO_LOOP",
     "HOOKS",
     "ITERABLE_BASES",
     "ITERATES",
@@ -42,11 +44,15 @@ __all__ = [
     "NOT_DATASETS",
     "ONE_SHOT",
     "PARSES",
+    "REMOTE_PROTOCOLS",
     "TENSOR_FACTORY_METHODS",
+    "THREADED",
     "UNPICKLABLE",
+    "WAITED_FOR",
     "WORKER_QUERIES",
     "WRAPPERS",
     "HandleApi",
     "LoaderApi",
+    "ThreadedApi",
     "canonical",
 ]
