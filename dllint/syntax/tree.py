@@ -67,6 +67,11 @@ class Tree:
         return isinstance(self.node, ScalarNode) and self.tag.endswith(":null")
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is a scalar without quotes, whose type its text decides."""
+        return isinstance(self.node, ScalarNode) and not self.node.style
+
+    @property
     def is_true(self) -> bool:
         """Whether it is a boolean that is true."""
         return isinstance(self.node, ScalarNode) and self.tag.endswith(":bool") and self._word in ("true", "yes", "on")
@@ -138,7 +143,12 @@ class Tree:
 
     @property
     def at(self) -> Location:
-        """The place of the value, from its first character to its last; of a block, its first line alone."""
+        """The place of the value, from its first character to its last; of a block, its first line alone.
+
+        The place of an alias is the key that it is given to: the value itself stands elsewhere.
+        """
+        if self.key is not None and self.node.start_mark.index < self.key.start_mark.index:
+            return _place(self.key)
         return _place(self.node)
 
     @property

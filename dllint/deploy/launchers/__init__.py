@@ -38,4 +38,4 @@ class FrontEnd(NamedTuple):
         return find(file, plan)
 
 
-FRONT_ENDS: tuple[FrontEnd, ...] = ()
+FRONT_ENDS: tuple[FrontEnd, ...] = (FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),)

@@ -1,0 +1,82 @@
+"""Which files are compose files, and which of them are read together as one project."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from dllint.deploy.texts import DeployFile
+from dllint.files import Kind
+from dllint.syntax.python import CannotParseError
+from dllint.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+
+BASE_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+"""What compose looks for in a folder, in its order."""
+OVERRIDE_NAMES = (
+    "compose.override.yml",
+    "compose.override.yaml",
+    "docker-compose.override.yml",
+    "docker-compose.override.yaml",
+)
+"""What compose merges on top by itself."""
+
+_ROOT_SERVICES = re.compile(rb"""^(?:\xef\xbb\xbf|---[ \t]+)?\{?[ \t]*["']?services["']?[ \t]*:""", re.MULTILINE)
+_NAME = re.compile(r"(?:docker-|podman-)?compose\b.*\.ya?ml")
+_TEMPLATE = re.compile(rb"\{\{|\{%|<%")
+_SERVICE_KEYS = re.compile(
+    "build|cap_add|command|container_name|depends_on|deploy|devices|entrypoint|env_file|environment|expose|extends|"
+    "extra_hosts|gpus|healthcheck|hostname|image|init|ipc|labels|logging|mem_limit|network_mode|networks|pid|platform|"
+    "ports|privileged|profiles|restart|runtime|secrets|shm_size|stdin_open|tmpfs|tty|ulimits|user|volumes|working_dir"
+)
+
+
+def may_be_compose(file: DeployFile) -> bool:
+    """Whether the bytes of a file have `services` as a key of the root."""
+    return file.kind is Kind.YAML and b"services" in file.data and bool(_ROOT_SERVICES.search(file.data))
+
+
+def compose_documents(file: DeployFile) -> list[Tree]:
+    """The documents of a compose file; none if it is no compose file. Raises CannotParseError for a broken one."""
+    if not may_be_compose(file):
+        return []
+    documents, error = file.documents
+    if error is not None and _is_recognisable(file):
+        raise CannotParseError(error.reason, error.row, error.column)
+    return [document for document in documents if error is None and _is_compose(document)]
+
+
+def compose_files(plan: Plan) -> dict[str, list[Tree]]:
+    """The documents of all compose files of a project that can be read, by absolute path."""
+    found: dict[str, list[Tree]] = {}
+    for file in plan.of_kind(Kind.YAML):
+        try:
+            documents = compose_documents(file)
+        except CannotParseError:
+            continue
+        if documents:
+            found[file.absolute] = documents
+    return found
+
+
+def _is_recognisable(file: DeployFile) -> bool:
+    """Whether a file that YAML cannot read was surely meant for compose: templates of one are not."""
+    return bool(_NAME.fullmatch(file.name)) and not _TEMPLATE.search(file.data)
+
+
+def _is_compose(document: Tree) -> bool:
+    services = document.get("services")
+    if services is None or not services.is_mapping or "apiVersion" in document:
+        return False
+    found = [service for _, service in services.pairs() if not service.is_null]
+    known = [service for service in found if any(_SERVICE_KEYS.fullmatch(key) for key, _ in service.pairs())]
+    return bool(found) and len(known) == len(found)
+
+
+def base_of(folder: str, known: dict[str, list[Tree]], names: tuple[str, ...] = BASE_NAMES) -> str | None:
+    """The file that compose takes by itself in a folder."""
+    paths = (os.path.join(folder, name) for name in names)
+    return next((path for path in paths if path in known), None)

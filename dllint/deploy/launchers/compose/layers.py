@@ -1,0 +1,111 @@
+"""A value of a compose project: the same key in several files, one merged on top of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dllint.deploy.launchers.compose.interpolation import Text, interpolated
+from dllint.deploy.workload import Setting
+from dllint.finding import Location
+from dllint.syntax.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What holds for all values of one file."""
+
+    folder: str
+    """Absolute path that relative paths start from."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+class Layer(NamedTuple):
+    """One file's value."""
+
+    tree: Tree
+    scope: Scope
+
+    @property
+    def value(self) -> Text:
+        """The text of a scalar with variables put in; empty and known for anything else."""
+        return interpolated(self.tree.text or "", self.scope.variables)
+
+    def text_of(self, key: str) -> str | None:
+        """The text below a key; None where a variable in it is not known; empty where it is missing."""
+        child = self.tree.get(key)
+        value = Layer(child, self.scope).value if child is not None else Text("")
+        return value.text if value.known else None
+
+    @property
+    def setting(self) -> Setting[str]:
+        """The text as a setting."""
+        value = self.value
+        return Setting(value.text if value.known else None, self.at, self.tree.text or "")
+
+    @property
+    def at(self) -> Location:
+        """Where the value stands."""
+        return self.tree.at
+
+
+class Merged(NamedTuple):
+    """A value with its layers, the one that is merged last first."""
+
+    layers: tuple[Layer, ...]
+
+    @property
+    def top(self) -> Layer:
+        """The layer that decides a scalar."""
+        return self.layers[0]
+
+    def get(self, *keys: str) -> Merged | None:
+        """The value below these keys; None where no layer has one, or one resets it."""
+        found: Merged | None = self
+        for key in keys:
+            found = found._child(key) if found is not None else None
+        return found
+
+    def _child(self, key: str) -> Merged | None:
+        layers: list[Layer] = []
+        for layer in self.layers:
+            child = layer.tree.get(key)
+            if child is None:
+                continue
+            if child.tag == "!reset":
+                break
+            if not child.is_null:
+                layers.append(Layer(child, layer.scope))
+            if child.tag == "!override":
+                break
+        return Merged(tuple(layers)) if layers else None
+
+    def text_of(self, *keys: str) -> str | None:
+        """The text of a scalar; None where it is not known; empty where it is missing."""
+        found = self.get(*keys)
+        if found is None:
+            return ""
+        value = found.top.value
+        return value.text if value.known else None
+
+    def setting_of(self, *keys: str) -> Setting[str] | None:
+        """A scalar as a setting; None where it is missing."""
+        found = self.get(*keys)
+        return found.top.setting if found is not None else None
+
+    def names(self) -> list[str]:
+        """The keys of a mapping, those of the lowest layer first."""
+        return list(dict.fromkeys(name for layer in reversed(self.layers) for name, _ in layer.tree.pairs()))
+
+    def items(self) -> list[Layer]:
+        """The items of all layers' lists, the lowest layer's first; a scalar is its own only item."""
+        found: list[Layer] = []
+        for layer in reversed(self.layers):
+            items = layer.tree.items() if layer.tree.is_list else [layer.tree] if layer.tree.text else []
+            found.extend(Layer(item, layer.scope) for item in items)
+        return found
+
+    def top_items(self) -> list[Layer]:
+        """The items of the layer that is merged last: lists that replace one another, such as `command`."""
+        return Merged(self.layers[:1]).items()

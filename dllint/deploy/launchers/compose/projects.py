@@ -1,0 +1,175 @@
+"""The compose projects of a plan: which files are merged, in which order, and the services that come out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.deploy.launchers.compose.files import OVERRIDE_NAMES, base_of, compose_files
+from dllint.deploy.launchers.compose.interpolation import env_file
+from dllint.deploy.launchers.compose.layers import Layer, Merged, Scope
+from dllint.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+
+_DEEPEST = 20
+"""Services that extend one another are followed so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComposeProject:
+    """Files that one command merges, the base first."""
+
+    files: tuple[str, ...]
+    """Absolute paths."""
+    folder: str
+    """Absolute path that relative paths start from."""
+    known: Mapping[str, list[Tree]]
+    """The documents of all compose files, by absolute path."""
+    variables: Mapping[str, str]
+    is_swarm: bool = False
+    """Whether it is deployed with `docker stack`."""
+
+    @property
+    def scope(self) -> Scope:
+        """What holds for the values of its own files."""
+        return Scope(self.folder, self.variables)
+
+    def service_names(self) -> list[str]:
+        """The names of its services."""
+        services = Merged(tuple(self._documents())).get("services")
+        return services.names() if services is not None else []
+
+    def service(self, name: str) -> Merged | None:
+        """A service after merge, with what it extends below its own layers; None where it is not there."""
+        layers: list[Layer] = []
+        for path in reversed(self.files):
+            layers.extend(self._layers(path, name, self.scope, frozenset()))
+            if layers and layers[-1].tree.tag in ("!reset", "!override"):
+                break
+        kept = tuple(layer for layer in layers if layer.tree.is_mapping)
+        return Merged(kept) if kept else None
+
+    def base(self, name: str) -> Tree | None:
+        """The service itself in the first file that has it: where it is reported."""
+        found = (document.get("services", name) for path in self.files for document in self.known[path])
+        return next((tree for tree in found if tree is not None), None)
+
+    def volume(self, name: str) -> Merged | None:
+        """A named volume's declaration; None where it has none, or an empty one."""
+        return Merged(tuple(self._documents())).get("volumes", name)
+
+    def _documents(self) -> Iterator[Layer]:
+        for path in reversed(self.files):
+            for document in reversed(self.known[path]):
+                yield Layer(document, self.scope)
+
+    def _layers(self, path: str, name: str, scope: Scope, seen: frozenset[tuple[str, str]]) -> Iterator[Layer]:
+        if (path, name) in seen or len(seen) > _DEEPEST:
+            return
+        for document in reversed(self.known.get(path, [])):
+            service = document.get("services", name)
+            if service is None:
+                continue
+            layer = Layer(service, scope)
+            yield layer
+            parent = extended(layer, path)
+            if parent is not None:
+                folder = scope.folder if parent[0] == path else os.path.dirname(parent[0])
+                inner = Scope(folder, scope.variables)
+                yield from self._layers(parent[0], parent[1], inner, seen | {(path, name)})
+
+
+def extended(layer: Layer, path: str) -> tuple[str, str] | None:
+    """The file and the name of the service that one extends."""
+    tree = layer.tree.get("extends")
+    if tree is None or tree.tag == "!reset":
+        return None
+    extends = Layer(tree, layer.scope)
+    if not tree.is_mapping:
+        return (path, extends.value.text) if extends.value.text else None
+    file, name = extends.text_of("file"), extends.text_of("service")
+    if file is None or not name:
+        return None
+    return (os.path.normpath(os.path.join(layer.scope.folder, file)) if file else path), name
+
+
+def projects(plan: Plan) -> list[ComposeProject]:
+    """All compose projects: what compose takes by itself, what files include, and files that stand alone."""
+    known = plan.shared(compose_files)
+    found = list(_by_env(plan, known))
+    found.extend(_by_include(plan, known))
+    used = {path for project in found for path in project.files}
+    found.extend(project for project in _by_name(plan, known) if project.files[0] not in used)
+    used |= {path for project in found for path in project.files} | _extended_files(plan, known)
+    found.extend(_project(plan, known, (path,)) for path in known if path not in used)
+    return found
+
+
+def _project(
+    plan: Plan, known: Mapping[str, list[Tree]], files: tuple[str, ...], folder: str = "", is_swarm: bool = False
+) -> ComposeProject:
+    folder = folder or os.path.dirname(files[0])
+    return ComposeProject(files, folder, known, variables_of(plan, folder), is_swarm)
+
+
+def variables_of(plan: Plan, folder: str) -> dict[str, str]:
+    """What the `.env` of a folder sets."""
+    return env_file(plan.read_aside(".env", folder) or "")
+
+
+def _by_name(plan: Plan, known: dict[str, list[Tree]]) -> Iterator[ComposeProject]:
+    for folder in dict.fromkeys(os.path.dirname(path) for path in known):
+        base = base_of(folder, known)
+        override = base_of(folder, known, OVERRIDE_NAMES)
+        if base is not None:
+            yield _project(plan, known, (base, override) if override else (base,))
+
+
+def _by_env(plan: Plan, known: Mapping[str, list[Tree]]) -> Iterator[ComposeProject]:
+    """Projects whose files `COMPOSE_FILE` in a `.env` names."""
+    for folder in dict.fromkeys([plan.root, *map(os.path.dirname, known)]):
+        variables = variables_of(plan, folder)
+        names = variables.get("COMPOSE_FILE", "")
+        separator = variables.get("COMPOSE_PATH_SEPARATOR", ";" if ";" in names else ":")
+        files = tuple(os.path.normpath(os.path.join(folder, name)) for name in names.split(separator) if name)
+        if files and all(path in known for path in files):
+            yield _project(plan, known, files)
+
+
+def _by_include(plan: Plan, known: Mapping[str, list[Tree]]) -> Iterator[ComposeProject]:
+    for path, documents in known.items():
+        folder = os.path.dirname(path)
+        scope = Scope(folder, variables_of(plan, folder))
+        for document in documents:
+            include = document.get("include")
+            for entry in include.items() if include is not None else []:
+                yield from _included(plan, known, Layer(entry, scope))
+
+
+def _included(plan: Plan, known: Mapping[str, list[Tree]], entry: Layer) -> Iterator[ComposeProject]:
+    paths = entry.tree.get("path") if entry.tree.is_mapping else entry.tree
+    if paths is None:
+        return
+    written = [layer.value.text for layer in Merged((Layer(paths, entry.scope),)).items()]
+    files = tuple(os.path.normpath(os.path.join(entry.scope.folder, path)) for path in written)
+    folder = entry.text_of("project_directory")
+    if files and all(path in known for path in files):
+        yield _project(plan, known, files, os.path.normpath(os.path.join(entry.scope.folder, folder)) if folder else "")
+
+
+def _extended_files(plan: Plan, known: Mapping[str, list[Tree]]) -> set[str]:
+    """The files that services of other files extend: what stands in them is there to be extended."""
+    found = set()
+    for path, documents in known.items():
+        scope = Scope(os.path.dirname(path), variables_of(plan, os.path.dirname(path)))
+        for document in documents:
+            services = document.get("services")
+            for _, service in services.pairs() if services is not None else []:
+                parent = extended(Layer(service, scope), path)
+                if parent is not None and parent[0] != path:
+                    found.add(parent[0])
+    return found
