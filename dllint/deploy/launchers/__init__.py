@@ -38,4 +38,11 @@ class FrontEnd(NamedTuple):
         return find(file, plan)
 
 
-FRONT_ENDS: tuple[FrontEnd, ...] = (FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),)
+FRONT_ENDS: tuple[FrontEnd, ...] = (
+    FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),
+    FrontEnd(
+        "kubernetes",
+        frozenset((Kind.YAML, Kind.JSON, Kind.SHELL)),
+        ((b"apiVersion", b"containers"), (b"apiVersion", b"TrainJob"), (b"argoproj.io", b"image")),
+    ),
+)

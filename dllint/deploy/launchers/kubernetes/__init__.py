@@ -1,0 +1,62 @@
+"""Kubernetes: pods in manifests of any kind, as they are or as kustomize and Helm make them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from dllint.deploy.launchers.kubernetes.containers import workload
+from dllint.deploy.launchers.kubernetes.objects import here_documents, objects
+from dllint.deploy.launchers.kubernetes.operators import pods
+from dllint.deploy.workload import ShmSource, Workload
+from dllint.files import Kind
+from dllint.finding import Location
+from dllint.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+    from dllint.deploy.texts import DeployFile
+
+
+def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
+    """The containers of the pods that a file describes. Raises CannotParseError for a broken manifest."""
+    found = [item for tree in _objects(file) for item in _workloads(tree, file)]
+    yield from most_concerning(found)
+    error = None if file.kind is Kind.SHELL else file.documents.error
+    if error is not None and file.documents.trees and any("apiVersion" in tree for tree in file.documents.trees):
+        raise error
+
+
+def _objects(file: DeployFile) -> Iterator[Tree]:
+    if file.kind is not Kind.SHELL:
+        for tree in file.documents.trees:
+            yield from objects(tree, file.lines)
+    if file.has(b"<<", b"apiVersion:"):
+        yield from here_documents(file)
+
+
+def _workloads(tree: Tree, file: DeployFile) -> Iterator[Workload]:
+    for pod in pods(tree):
+        for container in pod.containers:
+            found = workload(container, pod, file)
+            if found is not None:
+                yield found
+
+
+def most_concerning(workloads: Iterable[Workload]) -> Iterator[Workload]:
+    """One workload for each place: where several are made out of one text, the one with the least shared memory."""
+    groups: dict[Location, list[Workload]] = {}
+    for found in workloads:
+        groups.setdefault(found.at, []).append(found)
+    for group in groups.values():
+        yield min(group, key=_shared)
+
+
+def _shared(workload: Workload) -> tuple[int, int]:
+    if workload.flaws:
+        return 0, 0
+    size = workload.shm.size.value if workload.shm.size is not None else None
+    return _ORDER.get(workload.shm.source, 4), size if size is not None else 1 << 62
+
+
+_ORDER = {ShmSource.DEFAULT: 1, ShmSource.DISK: 2, ShmSource.SIZE: 3, ShmSource.MEMORY: 3}

@@ -1,0 +1,133 @@
+"""A container of a pod as a workload: its image, command, limits and shared memory."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from dllint.deploy.launchers.kubernetes.pods import Container, Pod
+from dllint.deploy.launchers.kubernetes.shm import shared_memory
+from dllint.deploy.launchers.kubernetes.values import has_unseen_keys, is_known, known_text, number, setting, whole
+from dllint.deploy.texts import DeployFile
+from dllint.deploy.workload import Launcher, Setting, Workload
+from dllint.finding import Location
+from dllint.syntax.tree import Tree
+
+KUBERNETES = Launcher(
+    "Kubernetes",
+    "add `volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: {size}}}]` to the pod and "
+    "`volumeMounts: [{name: dshm, mountPath: /dev/shm}]` to the container",
+    "{gib}Gi",
+)
+
+_REFERENCE = re.compile(r"\$?\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
+_TRAINS = re.compile(r"torchrun|torch\.distributed|accelerate|deepspeed|train|fine.?tune|\bfit\b", re.IGNORECASE)
+_GPU = re.compile(r"[^/]+/(?:gpu|mig-|shared-gpu|vgpu)")
+
+
+def workload(container: Container, pod: Pod, file: DeployFile) -> Workload | None:
+    """A container as a workload; None for a piece of a container (a patch), and for one that only prepares others."""
+    tree = container.tree
+    if not tree.is_mapping or "image" not in tree:
+        return None
+    environment = _environment(tree)
+    command = container.runs if container.runs is not None else _command(tree, environment)
+    if container.is_init and not (command and _TRAINS.search(" ".join(command))):
+        return None
+    shm, flaws = shared_memory(container, pod)
+    host = pod.spec.get("hostIPC") if pod.spec is not None else None
+    limits = tree.get("resources", "limits")
+    return Workload(
+        KUBERNETES,
+        file.path,
+        container.at,
+        name=container.name,
+        folder=os.path.dirname(file.absolute),
+        image=setting(tree.get("image"), lambda text: text or None),
+        command=command,
+        workdir=known_text(found) or "" if (found := tree.get("workingDir")) is not None else "",
+        shm=shm,
+        flaws=flaws,
+        memory_limit=_memory_limit(tree, pod),
+        cpu_limit=_limit_of_cpu(tree, pod),
+        host_ipc=host.key_at if host is not None and host.is_true else None,
+        gpus=limits is not None and any(_GPU.match(name) for name, _ in limits.pairs()),
+        environment=environment,
+        is_training=container.is_training,
+    )
+
+
+def _environment(tree: Tree) -> dict[str, str | None]:
+    """The variables of a container; those that come from elsewhere are not known."""
+    found: dict[str, str | None] = {}
+    variables = tree.get("env")
+    for variable in variables.items() if variables is not None else ():
+        value = variable.get("value")
+        name = variable.text_of("name")
+        if name:
+            found[name] = known_text(value) if value is not None else None if "valueFrom" in variable else ""
+    return found
+
+
+def _command(tree: Tree, environment: dict[str, str | None]) -> tuple[str, ...] | None:
+    command, arguments = tree.get("command"), tree.get("args")
+    if command is None and arguments is None:
+        return None
+    words = [word for part in (command, arguments) if part is not None for word in part.items()]
+    has_more = "envFrom" in tree
+    return tuple(_word(word, environment, has_more=has_more) for word in words)
+
+
+def _word(tree: Tree, environment: dict[str, str | None], *, has_more: bool) -> str:
+    """A word with the container's own variables put in; empty where it cannot be known."""
+    text = tree.text or ""
+    if any(mark.isspace() for mark in text):
+        # A script: what it does with a variable is the shell's business.
+        return text
+
+    def value(found: re.Match[str]) -> str:
+        if found[0].startswith("$$") or (found[1] not in environment and not has_more):
+            return found[0]
+        known = environment.get(found[1])
+        return known if known is not None else "{{"
+
+    text = _REFERENCE.sub(value, text)
+    return text if is_known(text) else ""
+
+
+def _memory_limit(tree: Tree, pod: Pod) -> Setting[int] | None:
+    """The least of what bounds the container's memory: its own limit and that of its whole pod."""
+    own = _limit(tree, "memory")
+    whole_pod = _limit(pod.spec, "memory") if pod.spec is not None else None
+    found = [setting(limit, whole) for limit in (own, whole_pod) if limit is not None]
+    known = [limit for limit in found if limit is not None and limit.value is not None]
+    if known:
+        return min(known, key=lambda limit: limit.value or 0)
+    if found:
+        return found[0]
+    return _unseen_limit(tree)
+
+
+def _limit_of_cpu(tree: Tree, pod: Pod) -> Setting[float] | None:
+    own = setting(_limit(tree, "cpu"), number)
+    return own or (setting(_limit(pod.spec, "cpu"), number) if pod.spec is not None else None) or _unseen_limit(tree)
+
+
+def _limit(tree: Tree, name: str) -> Tree | None:
+    found = tree.get("resources", "limits", name)
+    return None if found is None or found.is_null else found
+
+
+def _unseen_limit(tree: Tree) -> Setting[Any] | None:
+    """Limits that a template puts in where nobody can see them."""
+    resources = tree.get("resources")
+    if resources is None:
+        return Setting(None, tree.at) if has_unseen_keys(tree) else None
+    limits = resources.get("limits")
+    unseen = resources.text or (limits is not None and limits.text) or has_unseen_keys(resources)
+    return Setting(None, _place(limits or resources)) if unseen or has_unseen_keys(limits) else None
+
+
+def _place(tree: Tree) -> Location:
+    return tree.key_at

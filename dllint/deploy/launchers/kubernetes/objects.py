@@ -1,0 +1,74 @@
+"""The Kubernetes objects of a file: its documents, the items of lists, and manifests that stand in it as text.
+
+Text inside of a file (a ConfigMap's data, an Argo resource template, a shell's here-document) is read with all other
+lines made blank, so that rows and columns are those of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from yaml.nodes import MappingNode, Node, ScalarNode
+
+from dllint.deploy.launchers.kubernetes.pods import is_object
+from dllint.deploy.texts import DeployFile
+from dllint.syntax.python import CannotParseError
+from dllint.syntax.tree import Tree, trees
+
+_HERE = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
+_DEEPEST = 8
+
+
+def objects(tree: Tree, lines: list[str]) -> Iterator[Tree]:
+    """The objects that a document stands for, each with its kind."""
+    if not is_object(tree):
+        return
+    if tree.text_of("kind").endswith("List") and (items := tree.get("items")) is not None and items.is_list:
+        for item in items.items():
+            yield from objects(item, lines) if item.node is not tree.node else ()
+        return
+    yield tree
+    for node in _texts_with_objects(tree.node):
+        yield from _read(tree.path, block(lines, node.start_mark.line + 1, node.end_mark.line), lines)
+
+
+def here_documents(file: DeployFile) -> Iterator[Tree]:
+    """The objects in the here-documents of a script, and of scripts in other files."""
+    lines = file.lines
+    for row, line in enumerate(lines):
+        found = _HERE.search(line) if "<<" in line else None
+        if found is None:
+            continue
+        last = next((at for at in range(row + 1, len(lines)) if lines[at].strip() == found[2]), None)
+        if last is not None and any(text.lstrip().startswith("apiVersion:") for text in lines[row + 1 : last]):
+            yield from _read(file.path, block(lines, row + 1, last), lines)
+
+
+def block(lines: list[str], first: int, last: int) -> str:
+    """The rows `first` to `last` (from 0, without the last) in their places, and nothing else."""
+    return "\n" * first + "\n".join(lines[first:last]) + "\n"
+
+
+def _read(path: str, text: str, lines: list[str]) -> Iterator[Tree]:
+    try:
+        found = list(trees(path, text))
+    except CannotParseError:
+        return
+    for tree in found:
+        yield from objects(tree, lines)
+
+
+def _texts_with_objects(root: Node) -> Iterator[ScalarNode]:
+    """Block scalars that hold a manifest: their rows are rows of the file."""
+    pending = [(root, 0)]
+    seen: set[int] = set()
+    while pending:
+        node, depth = pending.pop()
+        if isinstance(node, ScalarNode):
+            if node.style == "|" and "apiVersion:" in node.value and "containers:" in node.value:
+                yield node
+        elif id(node) not in seen and depth < _DEEPEST:
+            seen.add(id(node))
+            children = [value for _, value in node.value] if isinstance(node, MappingNode) else node.value
+            pending += [(child, depth + 1) for child in reversed(children)]

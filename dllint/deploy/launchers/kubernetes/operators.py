@@ -1,0 +1,160 @@
+"""What operators make of the objects they own: pods that stand in other places, and what they add to them.
+
+KubeRay mounts memory at /dev/shm of the first container of each group, unless something is mounted there or Ray's
+store was moved (`plasma-directory`): ray-operator/controllers/ray/common/pod.go. The other operators add nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from dllint.deploy.launchers.kubernetes.pods import Chain, Container, Pod, pod_of, specs
+from dllint.deploy.launchers.kubernetes.values import has_unseen_keys
+from dllint.syntax.tree import Tree
+
+_ARGO = ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow")
+_SERVING = ("InferenceService", "RayService", "SeldonDeployment", "ServingRuntime", "ClusterServingRuntime")
+_MAIN = "pytorch"
+"""The container of a PyTorchJob's pod that the training operator looks for."""
+
+
+def pods(tree: Tree) -> Iterator[Pod]:
+    """The pods that an object makes."""
+    kind, group = tree.text_of("kind"), tree.text_of("apiVersion").partition("/")[0]
+    if kind in _SERVING:
+        return
+    if kind in _ARGO and group == "argoproj.io":
+        yield from _argo(tree)
+        return
+    shaped = _SHAPES.get(kind, _plain)
+    for spec, chain in specs(tree):
+        yield from shaped(tree, pod_of(spec, chain), chain)
+
+
+def _plain(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
+    return (pod,)
+
+
+# --- training operators ---
+
+
+def _pytorch_job(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
+    main = [container for container in pod.containers if not container.is_init]
+    for container in main:
+        container.is_training = container.name == _MAIN or len(main) == 1
+    return (pod,)
+
+
+def _mpi_job(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
+    """The launcher starts `mpirun` and does no more, unless it is a worker, too; workers run what it says."""
+    replicas = tree.get("spec", "mpiReplicaSpecs")
+    workers = replicas.get("Worker") if replicas is not None else None
+    if replicas is None or workers is None:
+        return (pod,)
+    if any(around.node is workers.node for around in chain):
+        launched = _launched(replicas)
+        for container in pod.containers:
+            container.runs = launched
+        return (pod,)
+    spec = tree.get("spec", "runLauncherAsWorker") or tree.get("spec", "runLauncherAsNode")
+    return (pod,) if spec is not None and spec.is_true else ()
+
+
+def _launched(replicas: Tree) -> tuple[str, ...] | None:
+    containers = replicas.get("Launcher", "template", "spec", "containers")
+    for launcher in containers.items() if containers is not None else ():
+        words = [word.text or "" for key in ("command", "args") if (part := launcher.get(key)) for word in part.items()]
+        if words:
+            return tuple(words)
+    return None
+
+
+# --- Ray ---
+
+
+def _ray(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
+    group = next((around for around in reversed(chain) if "template" in around and _is_group(around, tree)), None)
+    if group is None:
+        # The pod that submits the job trains nothing.
+        return ()
+    main = pod.containers[0]
+    parameters = group.get("rayStartParams")
+    main.has_own_shm = parameters is None or "plasma-directory" not in parameters
+    if has_unseen_keys(parameters) and main.has_own_shm is False:
+        pod.is_uncertain = True
+    entrypoint = tree.text_of("spec", "entrypoint")
+    if entrypoint and "command" not in main.tree and "args" not in main.tree:
+        main.runs = (entrypoint,)
+    return (pod,)
+
+
+def _is_group(around: Tree, tree: Tree) -> bool:
+    """Whether a mapping is the head or a worker group of a Ray cluster."""
+    cluster = tree.get("spec", "rayClusterSpec") or tree.get("spec", "clusterSpec") or tree.get("spec")
+    if cluster is None:
+        return False
+    head, workers = cluster.get("headGroupSpec"), cluster.get("workerGroupSpecs")
+    groups = [*([head] if head is not None else []), *(workers.items() if workers is not None else ())]
+    return any(group.node is around.node for group in groups)
+
+
+_Shape = Callable[[Tree, Pod, Chain], Iterable[Pod]]
+_SHAPES: dict[str, _Shape] = {
+    "PyTorchJob": _pytorch_job,
+    "MPIJob": _mpi_job,
+    "RayJob": _ray,
+    "RayCluster": _ray,
+}
+
+
+# --- Argo Workflows ---
+
+
+def _argo(tree: Tree) -> Iterator[Pod]:
+    """One pod for each template: its volumes are the workflow's and its own."""
+    spec = tree.get("spec", "workflowSpec") or tree.get("spec")
+    if spec is None:
+        return
+    shared = [*_items(spec, "volumes"), *_items(spec, "volumeClaimTemplates")]
+    defaults = spec.get("templateDefaults")
+    for template in _items(spec, "templates"):
+        containers = list(_argo_containers(template))
+        if containers:
+            volumes = [*_items(template, "volumes"), *shared]
+            patches = [source.text_of("podSpecPatch") for source in (spec, template, defaults) if source is not None]
+            notes = [template.get("metadata", "annotations"), spec.get("podMetadata", "annotations")]
+            yield Pod(
+                containers,
+                volumes,
+                spec if "hostIPC" in spec else None,
+                [note for note in notes if note is not None],
+                is_uncertain=defaults is not None or any("shm" in patch or "{{" in patch for patch in patches),
+            )
+
+
+def _argo_containers(template: Tree) -> Iterator[Container]:
+    name = template.text_of("name")
+    for key in ("container", "script"):
+        container = template.get(key)
+        if container is not None and container.is_mapping:
+            source = container.get("source")
+            runs = (*_texts(container, "command"), source.text or "") if source is not None else None
+            yield Container(container, container.key_at, name, runs=runs)
+    group = template.get("containerSet")
+    if group is not None:
+        mounts = _items(group, "volumeMounts")
+        for item in _items(group, "containers"):
+            yield Container(item, item.at, item.text_of("name"), mounts=mounts)
+    for key, is_init in (("initContainers", True), ("sidecars", False)):
+        for item in _items(template, key):
+            yield Container(item, item.at, item.text_of("name"), is_init)
+
+
+def _items(tree: Tree, key: str) -> list[Tree]:
+    found = tree.get(key)
+    return found.items() if found is not None else []
+
+
+def _texts(tree: Tree, key: str) -> list[str]:
+    found = tree.get(key)
+    return found.texts() if found is not None else []
