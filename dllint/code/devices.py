@@ -240,17 +240,13 @@ def is_on_cuda(program: Program, value: Value, depth: int = 0) -> bool:
             if step.via in (".cpu()", ".numpy()", ".tolist()", ".item()") or _is_other_attribute(step.via):
                 return False
         return is_on_cuda(program, value.origin, depth + 1)
-    if isinstance(value, Product) and value.name in _JOINS:
+    if isinstance(value, Product) and value.name in apis.JOINS:
         given = [v for a in value.node.args[:1] for v in program.evaluator.values(a, value.frame)]
         return any(_holds_cuda(program, v, depth + 1) for v in given)
     if isinstance(value, Product):
         moved = transfer(program, value.node, value.frame)
         return moved is not None and moved.device is Device.CUDA and value.name not in apis.CUDA_RAISES
     return False
-
-
-_JOINS = frozenset({"torch.stack", "torch.cat", "torch.concat", "torch.vstack", "torch.hstack", "torch.as_tensor"})
-"""Functions whose result is on the device of what they are given."""
 
 
 def _holds_cuda(program: Program, value: Value, depth: int) -> bool:

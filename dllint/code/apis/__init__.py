@@ -7,18 +7,22 @@ PyTorch 2.13 sources and documentation, and measurements on it, unless an entry 
 from __future__ import annotations
 
 from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, WRAPPERS
-from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
+from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, JOINS, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
+from dllint.code.apis.distributed import COLLECTIVES, GROUP_QUERIES, RANK_QUERIES
 from dllint.code.apis.handles import HANDLE_WRAPPERS, HANDLES, HandleApi
 from dllint.code.apis.iterating import ENDLESS, FIRST_IS_FUNCTION, MAY_BE_EMPTY, ONE_SHOT
 from dllint.code.apis.loaders import DATALOADER_PARAMETERS, GUARDED_LOADERS, ITERATES, LOADER_WORDS, LOADERS, LoaderApi
 from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
+from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, STARTS_PROCESSES
 from dllint.code.apis.reading import DECODES, FORCES_CONTENTS, LAZY_READS, LISTS_FILES, PARSES
 from dllint.code.apis.sharding import WORKER_QUERIES
 from dllint.code.apis.threads import HANDS_TO_LOOP, REMOTE_PROTOCOLS, THREADED, WAITED_FOR, ThreadedApi
 
 __all__ = [
     "BUILTINS",
+    "COLLECTIVES",
+    "CONTEXTS",
     "CUDA_RAISES",
     "DATALOADER_PARAMETERS",
     "DATASET_BASES",
@@ -28,6 +32,7 @@ __all__ = [
     "FIRST_IS_FUNCTION",
     "FORCES_CONTENTS",
     "GENERATOR_METHODS",
+    "GROUP_QUERIES",
     "GUARDED_LOADERS",
     "HANDLES",
     "HANDLE_WRAPPERS",
@@ -35,6 +40,7 @@ __all__ = [
     "HOOKS",
     "ITERABLE_BASES",
     "ITERATES",
+    "JOINS",
     "LAZY_READS",
     "LISTS_FILES",
     "LOADERS",
@@ -44,7 +50,12 @@ __all__ = [
     "NOT_DATASETS",
     "ONE_SHOT",
     "PARSES",
+    "POOLS",
+    "POOL_MAPS",
+    "PROCESSES",
+    "RANK_QUERIES",
     "REMOTE_PROTOCOLS",
+    "STARTS_PROCESSES",
     "TENSOR_FACTORY_METHODS",
     "THREADED",
     "UNPICKLABLE",

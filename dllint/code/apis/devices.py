@@ -64,5 +64,10 @@ FACTORIES = frozenset(
 
 TENSOR_FACTORY_METHODS = frozenset({"new_tensor", "new_zeros", "new_ones", "new_empty", "new_full"})
 
+JOINS = frozenset(
+    f"torch.{name}" for name in ("stack", "cat", "concat", "concatenate", "vstack", "hstack", "as_tensor")
+)
+"""Functions whose result is on the device of what they are given."""
+
 MOVING_TRANSFORMS = frozenset({"monai.transforms.ToDevice", "monai.transforms.ToDeviced", "monai.transforms.ToDeviceD"})
 """Library transforms that move a sample to their `device` argument."""

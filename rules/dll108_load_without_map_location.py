@@ -1,0 +1,125 @@
+"""DLL108 load-without-map-location
+
+## What it does
+
+Reports `torch.load` without `map_location` in code that DataLoader workers run, and in the making of a dataset that
+keeps what was loaded and reads it there. Silent for datasets that write their files themselves.
+
+## Why it breaks workers
+
+`torch.load` brings a tensor back to the device that it was saved from. A file that was saved from the GPU fails in a
+forked worker, in a dataset that never speaks of CUDA: `RuntimeError: Cannot re-initialize CUDA in forked subprocess`.
+Loaded in `__init__`, its tensors fail when a worker touches them: `CUDA error: initialization error`.
+
+## Example
+
+```python
+import torch
+from torch.utils.data import Dataset
+
+
+class Vectors(Dataset):
+    def __len__(self):
+        return 100
+
+    def __getitem__(self, i):
+        return torch.load(f"vectors/{i}.pt")
+```
+
+## Use instead
+
+```python
+import torch
+from torch.utils.data import Dataset
+
+
+class Vectors(Dataset):
+    def __len__(self):
+        return 100
+
+    def __getitem__(self, i):
+        return torch.load(f"vectors/{i}.pt", map_location="cpu")
+```
+
+## When to ignore
+
+When the files are known to be saved from the CPU.
+
+## References
+
+- https://docs.pytorch.org/docs/stable/generated/torch.load.html
+- https://github.com/pytorch/pytorch/issues/40403
+- https://github.com/webdataset/webdataset/pull/408
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dllint.code import loading, state, uses
+from dllint.code.facts import WorkerEntry
+from dllint.code.reach import Step
+from dllint.finding import Failure, Finding, Related, Severity
+from dllint.rule import Rule
+
+RULE = Rule(
+    code="DLL108",
+    name="load-without-map-location",
+    severity=Severity.WARNING,
+    failure=Failure.CUDA,
+    since="0.1",
+)
+
+_HELP = 'load to the CPU: torch.load(path, map_location="cpu")'
+
+
+@RULE.check
+def load_without_map_location(entry: WorkerEntry) -> Iterator[Finding]:
+    """Yield the loads that may bring CUDA tensors into a forked worker."""
+    if not entry.may_fork:
+        return
+    if entry.dataset is not None and loading.writes_its_files(entry.program, entry.dataset.cls):
+        return
+    for step, call, _ in uses.in_worker(entry.code, loading.LOAD):
+        if loading.keeps_device(entry.program, call, step.frame) and not _is_cache(step, entry):
+            yield RULE.finding(
+                step.scope.module.location(call),
+                "torch.load() without map_location in a DataLoader worker: "
+                "what was saved from the GPU cannot be loaded in a forked worker",
+                help=_HELP,
+                related=entry.way(step),
+                symbol=step.scope.qualname,
+                evidence="torch.load",
+            )
+    yield from _kept(entry)
+
+
+def _is_cache(step: Step, entry: WorkerEntry) -> bool:
+    """Whether the object whose method loads has saved the file itself."""
+    receiver = step.frame.receiver
+    return receiver is not None and loading.writes_its_files(entry.program, receiver.cls)
+
+
+def _kept(entry: WorkerEntry) -> Iterator[Finding]:
+    """The loads whose tensors the dataset carries into its workers."""
+    for item in entry.items:
+        if loading.writes_its_files(entry.program, item.owner):
+            continue
+        for load in loading.loads(entry.program, item.value):
+            read = state.read_in_worker(entry.code, item)
+            if read is None:
+                continue
+            step, node = read
+            yield RULE.finding(
+                load.frame.scope.module.location(load.node),
+                f"torch.load() without map_location, kept as {item.path}: "
+                "what was saved from the GPU is a CUDA tensor that a forked worker cannot touch",
+                help=_HELP,
+                related=[
+                    Related(f"kept as {item.path}", item.frame.scope.module.location(item.write.node)),
+                    *entry.way(step),
+                    Related("read in a worker here", step.scope.module.location(node)),
+                ],
+                symbol=item.owner.qualname,
+                evidence=item.attribute,
+            )
