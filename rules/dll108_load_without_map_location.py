@@ -3,7 +3,7 @@
 ## What it does
 
 Reports `torch.load` without `map_location` in code that DataLoader workers run, and in the making of a dataset that
-keeps what was loaded and reads it there. Silent for datasets that write their files themselves.
+keeps what was loaded and reads it there. Silent for datasets that write or download their files themselves.
 
 ## Why it breaks workers
 
@@ -78,7 +78,7 @@ def load_without_map_location(entry: WorkerEntry) -> Iterator[Finding]:
     """Yield the loads that may bring CUDA tensors into a forked worker."""
     if not entry.may_fork:
         return
-    if entry.dataset is not None and loading.writes_its_files(entry.program, entry.dataset.cls):
+    if entry.dataset is not None and loading.has_own_files(entry.program, entry.dataset.cls):
         return
     for step, call, _ in uses.in_worker(entry.code, loading.LOAD):
         if loading.keeps_device(entry.program, call, step.frame) and not _is_cache(step, entry):
@@ -95,15 +95,15 @@ def load_without_map_location(entry: WorkerEntry) -> Iterator[Finding]:
 
 
 def _is_cache(step: Step, entry: WorkerEntry) -> bool:
-    """Whether the object whose method loads has saved the file itself."""
+    """Whether the object whose method loads has made the file itself."""
     receiver = step.frame.receiver
-    return receiver is not None and loading.writes_its_files(entry.program, receiver.cls)
+    return receiver is not None and loading.has_own_files(entry.program, receiver.cls)
 
 
 def _kept(entry: WorkerEntry) -> Iterator[Finding]:
     """The loads whose tensors the dataset carries into its workers."""
     for item in entry.items:
-        if loading.writes_its_files(entry.program, item.owner):
+        if loading.has_own_files(entry.program, item.owner):
             continue
         for load in loading.loads(entry.program, item.value):
             read = state.read_in_worker(entry.code, item)

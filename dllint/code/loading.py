@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, classes, uses
-from dllint.code.scopes import ClassScope
+from dllint.code import apis, classes
+from dllint.code.scopes import ClassScope, last_name
 from dllint.code.values import Collection, Const, Derived, Frame, Product, Value
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
 LOAD = frozenset({"torch.load"})
-_SAVE = frozenset({"torch.save"})
+_MAKES_FILES = frozenset({"save", "torch_save", "download", "_download", "download_url"})
 
 _DEEPEST = 4
 _LEAVES_DEVICE = frozenset({".cpu()", ".to()", ".numpy()", ".tolist()", ".item()", ".keys()", ".size()", ".shape"})
@@ -53,9 +53,9 @@ def loads(program: Program, value: Value, depth: int = 0) -> Iterator[Product]:
         yield from loads(program, part, depth + 1)
 
 
-def writes_its_files(program: Program, cls: ClassScope) -> bool:
-    """Whether a dataset class saves what it loads, as a cache does: then its own code decides the device."""
+def has_own_files(program: Program, cls: ClassScope) -> bool:
+    """Whether a dataset class writes or fetches the files that it loads: a cache, a published data set."""
     if any(base.startswith("torch_geometric.") for base in classes.external_bases(program.evaluator, cls)):
         return True
-    methods = [m for base in classes.project_mro(program.evaluator, cls) for m in base.methods.values()]
-    return any(next(uses.in_function(program, m, Frame(m), _SAVE), None) is not None for m in methods)
+    methods = [method for base in classes.project_mro(program.evaluator, cls) for method in base.methods.values()]
+    return any(last_name(call.func) in _MAKES_FILES for method in methods for call in method.index().calls)
