@@ -56,7 +56,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import loading, state, uses
+from dllint.code import classes, loading, state, uses
 from dllint.code.facts import WorkerEntry
 from dllint.code.reach import Step
 from dllint.finding import Failure, Finding, Related, Severity
@@ -107,7 +107,8 @@ def _kept(entry: WorkerEntry) -> Iterator[Finding]:
             continue
         for load in loading.loads(entry.program, item.value):
             read = state.read_in_worker(entry.code, item)
-            if read is None:
+            maker = classes.owner_of(load.frame.scope)
+            if read is None or (maker is not None and loading.has_own_files(entry.program, maker)):
                 continue
             step, node = read
             yield RULE.finding(
