@@ -73,6 +73,12 @@ class WorkerEntry:
             found += state.items(self.program, value)
         return found
 
+    def drops(self, item: Item) -> bool:
+        """Whether what it carries is kept out of the pickle, by the object that holds it or by the dataset."""
+        if state.drops(self.program, item.owner, item.attribute):
+            return True
+        return self.dataset is not None and state.drops(self.program, self.dataset.cls, item.root)
+
     def _called_objects(self) -> Iterator[Instance]:
         for loader in self.loaders:
             for _, argument in loader.worker_callables():

@@ -6,6 +6,7 @@ PyTorch 2.13 sources and documentation, and measurements on it, unless an entry 
 
 from __future__ import annotations
 
+from dllint.code.apis.arrays import ARRAY_VIEWS, MEMORY_MAPS
 from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, WRAPPERS
 from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, JOINS, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
 from dllint.code.apis.distributed import COLLECTIVES, GROUP_QUERIES, RANK_QUERIES
@@ -20,6 +21,7 @@ from dllint.code.apis.sharding import WORKER_QUERIES
 from dllint.code.apis.threads import HANDS_TO_LOOP, REMOTE_PROTOCOLS, THREADED, WAITED_FOR, ThreadedApi
 
 __all__ = [
+    "ARRAY_VIEWS",
     "BUILTINS",
     "COLLECTIVES",
     "CONTEXTS",
@@ -46,6 +48,7 @@ __all__ = [
     "LOADERS",
     "LOADER_WORDS",
     "MAY_BE_EMPTY",
+    "MEMORY_MAPS",
     "MOVING_TRANSFORMS",
     "NOT_DATASETS",
     "ONE_SHOT",
