@@ -2,9 +2,9 @@
 
 ## What it does
 
-Reports an array that a dataset maps from a file when it is made (`np.memmap`, `np.load(..., mmap_mode=...)`), keeps, and
-reads in workers that may be spawned. Arrays that are mapped in the worker on first use, or that `__getstate__` drops,
-are fine, and so are workers that are certainly forked.
+Reports an array that a dataset maps from a file when it is made (`np.memmap`, `np.load(..., mmap_mode=...)`), keeps,
+and reads in workers that may be spawned. Arrays that are mapped in the worker on first use, or that `__getstate__`
+drops, are fine, and so are workers that are certainly forked.
 
 ## Why it breaks workers
 
@@ -97,7 +97,7 @@ def memmap_by_value(entry: WorkerEntry) -> Iterator[Finding]:
         name = opened.name.replace("numpy", "np", 1)
         yield RULE.finding(
             opened.frame.scope.module.location(opened.node),
-            f"{name}() maps a file that spawn and forkserver pickle by value: each worker gets a full copy of the array",
+            f"{name}() maps a file, which spawn and forkserver pickle by value: each worker gets a copy of all of it",
             help="keep the path and map the file in the worker on first use, or drop the array in __getstate__",
             related=[
                 Related(f"kept as {item.path}", item.frame.scope.module.location(item.write.node)),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.code import datasets, iterations, loaders, start_method, state
+from dllint.code import datasets, descriptors, iterations, loaders, start_method, state
 from dllint.code.callables import innermost
 from dllint.code.datasets import Dataset
 from dllint.code.iterations import Iteration, Repetition
@@ -144,6 +144,11 @@ class Facts:
             found = self.iterations_of(loader)
             self._repetitions[key] = [r for one in found for r in iterations.repetitions(self.program, one)]
         return self._repetitions[key]
+
+    @cached_property
+    def has_room_for_descriptors(self) -> bool:
+        """Whether the program shares tensors by files, or raises the limit of descriptors itself."""
+        return descriptors.has_room(self.program)
 
     @cached_property
     def datasets(self) -> list[Dataset]:

@@ -73,6 +73,8 @@ def _items(value: Collection) -> list[ast.expr]:
 
 
 def _nested(program: Program, node: ast.expr, frame: Frame, depth: int) -> int:
+    if isinstance(node, ast.Attribute):  # what the dataset keeps is the same for all samples
+        return 0
     found = program.evaluator.values(node, frame)
     return min((_count(program, value, depth + 1) for value in found), default=0)
 

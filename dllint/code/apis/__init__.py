@@ -6,7 +6,15 @@ PyTorch 2.13 sources and documentation, and measurements on it, unless an entry 
 
 from __future__ import annotations
 
-from dllint.code.apis.arrays import ARRAY_VIEWS, MEMORY_MAPS
+from dllint.code.apis.arrays import (
+    ALLOCATES,
+    ARRAY_VIEWS,
+    GRAPHS,
+    MEMORY_MAPS,
+    MODELS,
+    TENSOR_MAKERS,
+    TENSOR_VIEWS,
+)
 from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, WRAPPERS
 from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, JOINS, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
 from dllint.code.apis.distributed import COLLECTIVES, GROUP_QUERIES, RANK_QUERIES
@@ -21,6 +29,7 @@ from dllint.code.apis.sharding import WORKER_QUERIES
 from dllint.code.apis.threads import HANDS_TO_LOOP, REMOTE_PROTOCOLS, THREADED, WAITED_FOR, ThreadedApi
 
 __all__ = [
+    "ALLOCATES",
     "ARRAY_VIEWS",
     "BUILTINS",
     "COLLECTIVES",
@@ -35,6 +44,7 @@ __all__ = [
     "FORCES_CONTENTS",
     "GENERATOR_METHODS",
     "GROUP_QUERIES",
+    "GRAPHS",
     "GUARDED_LOADERS",
     "HANDLES",
     "HANDLE_WRAPPERS",
@@ -49,6 +59,7 @@ __all__ = [
     "LOADER_WORDS",
     "MAY_BE_EMPTY",
     "MEMORY_MAPS",
+    "MODELS",
     "MOVING_TRANSFORMS",
     "NOT_DATASETS",
     "ONE_SHOT",
@@ -60,6 +71,8 @@ __all__ = [
     "REMOTE_PROTOCOLS",
     "STARTS_PROCESSES",
     "TENSOR_FACTORY_METHODS",
+    "TENSOR_MAKERS",
+    "TENSOR_VIEWS",
     "THREADED",
     "UNPICKLABLE",
     "WAITED_FOR",

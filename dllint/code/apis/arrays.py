@@ -13,16 +13,55 @@ ARRAY_VIEWS = frozenset(
 """What shows the same pages of a mapped file."""
 
 TENSOR_MAKERS = frozenset(
-    "torch." + name
-    for name in (
-        "tensor from_numpy as_tensor asarray frombuffer zeros ones full empty rand randn randint randperm arange linspace "
-        "logspace eye zeros_like ones_like full_like empty_like rand_like randn_like stack cat concat hstack vstack where "
-        "normal bernoulli poisson multinomial clone Tensor FloatTensor DoubleTensor HalfTensor LongTensor IntTensor "
-        "ShortTensor ByteTensor BoolTensor complex polar one_hot nn.functional.one_hot nn.functional.interpolate "
-        "nn.functional.normalize"
-    ).split()
-) | frozenset(
     {
+        "torch.tensor",
+        "torch.from_numpy",
+        "torch.as_tensor",
+        "torch.asarray",
+        "torch.frombuffer",
+        "torch.zeros",
+        "torch.ones",
+        "torch.full",
+        "torch.empty",
+        "torch.rand",
+        "torch.randn",
+        "torch.randint",
+        "torch.randperm",
+        "torch.arange",
+        "torch.linspace",
+        "torch.logspace",
+        "torch.eye",
+        "torch.zeros_like",
+        "torch.ones_like",
+        "torch.full_like",
+        "torch.empty_like",
+        "torch.rand_like",
+        "torch.randn_like",
+        "torch.stack",
+        "torch.cat",
+        "torch.concat",
+        "torch.hstack",
+        "torch.vstack",
+        "torch.where",
+        "torch.normal",
+        "torch.bernoulli",
+        "torch.poisson",
+        "torch.multinomial",
+        "torch.clone",
+        "torch.Tensor",
+        "torch.FloatTensor",
+        "torch.DoubleTensor",
+        "torch.HalfTensor",
+        "torch.LongTensor",
+        "torch.IntTensor",
+        "torch.ShortTensor",
+        "torch.ByteTensor",
+        "torch.BoolTensor",
+        "torch.complex",
+        "torch.polar",
+        "torch.nn.functional.one_hot",
+        "torch.nn.functional.interpolate",
+        "torch.nn.functional.normalize",
         "torchvision.io.read_image",
         "torchvision.io.decode_image",
         "torchvision.transforms.functional.to_tensor",
@@ -108,7 +147,7 @@ TENSOR_VIEWS = frozenset(
         ".float16()",
     }
 )
-"""What gives a tensor that may keep the storage of the one that it is taken from: conversions are none if not needed."""
+"""What gives a tensor that may keep the storage of the one that it is taken from: so do conversions not needed."""
 
 GRAPHS = frozenset({"torch_geometric.data.Data", "torch_geometric.data.HeteroData"})
 """Objects that hold the tensors that they are given by name."""
