@@ -150,6 +150,22 @@ def test_files_that_the_environment_or_an_inclusion_names(tmp_path: Path) -> Non
     }
 
 
+def test_a_file_beside_the_base_may_be_merged_or_stand_alone(tmp_path: Path) -> None:
+    files = {
+        "docker-compose.yml": "services:\n  a: {image: x}\n  b: {image: x}\n  c: {image: x, shm_size: 1g}\n",
+        "docker-compose.gpu.yml": "services:\n  a: {shm_size: 8g}\n  b: {image: y}\n  c: {image: y}\n  d: {image: y}\n",
+    }
+    found = [(w.name, w.path.rpartition("/")[2], w.shm.source) for w in plan_of(tmp_path, files).workloads]
+    base, variant = "docker-compose.yml", "docker-compose.gpu.yml"
+    assert sorted(found) == [
+        ("a", base, ShmSource.UNKNOWN),
+        ("b", variant, ShmSource.DEFAULT),
+        ("b", base, ShmSource.DEFAULT),
+        ("c", base, ShmSource.SIZE),
+        ("d", variant, ShmSource.DEFAULT),
+    ]
+
+
 def test_the_memory_of_another_service(tmp_path: Path) -> None:
     text = "services:\n  a: {image: x, ipc: 'service:b'}\n  b: {image: x, ipc: shareable%s}\n"
     found = workloads_of(tmp_path, {"compose.yaml": text % ""})

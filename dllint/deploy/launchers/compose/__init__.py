@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.deploy.launchers.compose.files import compose_documents
-from dllint.deploy.launchers.compose.projects import projects
+from dllint.deploy.launchers.compose.projects import Projects, projects
 from dllint.deploy.launchers.compose.services import workload
+from dllint.deploy.launchers.compose.variants import base_workload, variant_workloads, variants_of
 from dllint.deploy.workload import ShmSource, Workload
 from dllint.finding import Location
 
@@ -25,15 +26,27 @@ def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
 def _by_path(plan: Plan) -> dict[str, list[Workload]]:
     """The workloads of all compose files, by the file that reports them."""
     worst: dict[Location, Workload] = {}
-    for project in projects(plan):
-        for name in project.service_names():
-            found = workload(project, name, plan)
-            if found is not None and (found.at not in worst or _badness(found) > _badness(worst[found.at])):
-                worst[found.at] = found
+    for found in _workloads(plan, projects(plan)):
+        if found.at not in worst or _badness(found) > _badness(worst[found.at]):
+            worst[found.at] = found
     by_path: dict[str, list[Workload]] = {}
     for found in worst.values():
         by_path.setdefault(found.path, []).append(found)
     return by_path
+
+
+def _workloads(plan: Plan, found: Projects) -> Iterator[Workload]:
+    for project in found.named:
+        yield from filter(None, (workload(project, name, plan) for name in project.service_names()))
+    beside = {id(base): variants_of(base, found.alone) for base in found.default}
+    for base in found.default:
+        yield from filter(None, (base_workload(base, name, beside[id(base)], plan) for name in base.service_names()))
+    for project in found.alone:
+        base = next((base for base in found.default if project in beside[id(base)]), None)
+        if base is not None:
+            yield from variant_workloads(project, base, plan)
+        else:
+            yield from filter(None, (workload(project, name, plan) for name in project.service_names()))
 
 
 def _badness(found: Workload) -> tuple[int, int]:

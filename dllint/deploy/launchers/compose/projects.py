@@ -19,7 +19,7 @@ _DEEPEST = 20
 """Services that extend one another are followed so far."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ComposeProject:
     """Files that one command merges, the base first."""
 
@@ -97,16 +97,26 @@ def extended(layer: Layer, path: str) -> tuple[str, str] | None:
     return (os.path.normpath(os.path.join(layer.scope.folder, file)) if file else path), name
 
 
-def projects(plan: Plan) -> list[ComposeProject]:
-    """All compose projects: what compose takes by itself, what files include, and files that stand alone."""
+@dataclass(frozen=True, slots=True)
+class Projects:
+    """All compose projects of a plan."""
+
+    named: list[ComposeProject]
+    """Those whose files a command, a `.env` or another file names."""
+    default: list[ComposeProject]
+    """What compose takes by itself in a folder."""
+    alone: list[ComposeProject]
+    """The other files, one by one."""
+
+
+def projects(plan: Plan) -> Projects:
+    """All compose projects; files that are only there to be extended are none."""
     known = plan.shared(compose_files)
-    found = list(_by_env(plan, known))
-    found.extend(_by_include(plan, known))
-    used = {path for project in found for path in project.files}
-    found.extend(project for project in _by_name(plan, known) if project.files[0] not in used)
-    used |= {path for project in found for path in project.files} | _extended_files(plan, known)
-    found.extend(_project(plan, known, (path,)) for path in known if path not in used)
-    return found
+    named = [*_by_env(plan, known), *_by_include(plan, known)]
+    used = {path for project in named for path in project.files}
+    default = [project for project in _by_name(plan, known) if project.files[0] not in used]
+    used |= {path for project in default for path in project.files} | _extended_files(plan, known)
+    return Projects(named, default, [_project(plan, known, (path,)) for path in known if path not in used])
 
 
 def _project(
