@@ -42,9 +42,9 @@ def _workloads(plan: Plan, found: Projects) -> Iterator[Workload]:
     for base in found.default:
         yield from filter(None, (base_workload(base, name, beside[id(base)], plan) for name in base.service_names()))
     for project in found.alone:
-        base = next((base for base in found.default if project in beside[id(base)]), None)
-        if base is not None:
-            yield from variant_workloads(project, base, plan)
+        below = next((base for base in found.default if project in beside[id(base)]), None)
+        if below is not None:
+            yield from variant_workloads(project, below, plan)
         else:
             yield from filter(None, (workload(project, name, plan) for name in project.service_names()))
 
