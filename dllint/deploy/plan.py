@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from dllint.code.program import Program, Unreadable
-from dllint.deploy.launchers import FRONT_ENDS
+from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Workload
 from dllint.files import Kind
@@ -76,6 +76,8 @@ class Plan:
             for front_end in FRONT_ENDS:
                 if front_end.may_read(file):
                     yield from self._found(front_end.find(file, self), file)
+        for code_front_end in CODE_FRONT_ENDS:
+            yield from code_front_end.find(self)
 
     def _found(self, workloads: Iterator[Workload], file: DeployFile) -> Iterator[Workload]:
         try:

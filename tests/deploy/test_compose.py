@@ -9,7 +9,7 @@ import pytest
 from plans import plan_of, workloads_of
 
 from dllint.deploy.launchers.compose.interpolation import env_file, interpolated
-from dllint.deploy.workload import FlawKind, ShmSource, Workload
+from dllint.deploy.workload import Build, FlawKind, ShmSource, Workload
 
 GIB = 1 << 30
 
@@ -148,6 +148,23 @@ def test_files_that_the_environment_or_an_inclusion_names(tmp_path: Path) -> Non
         "b": ShmSource.SIZE,
         "c": ShmSource.DEFAULT,
     }
+
+
+def test_a_build_is_merged_key_by_key(tmp_path: Path) -> None:
+    files = {
+        "compose.yaml": "services:\n  a: {build: ./src, environment: {A: 1, B: 2}}\n",
+        "compose.override.yaml": "services:\n  a: {build: {dockerfile: gpu.Dockerfile, target: train, args: [V=3]}, "
+        "environment: [B=3]}\n",
+    }
+    build = Build(str(tmp_path / "src"), str(tmp_path / "src/gpu.Dockerfile"), "train", arguments=(("V", "3"),))
+    found = workloads_of(tmp_path, files)["a"]
+    assert found.build == build
+    assert found.environment == {"A": "1", "B": "3"}
+    remote = {
+        "compose.yaml": "services:\n  a: {build: 'https://github.com/x/y.git#main'}\n",
+        "compose.override.yaml": "",
+    }
+    assert workloads_of(tmp_path, remote)["a"].build is None
 
 
 def test_a_file_beside_the_base_may_be_merged_or_stand_alone(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.files import Kind
 
 if TYPE_CHECKING:
+    from dllint.code.modules import Module
     from dllint.deploy.plan import Plan
     from dllint.deploy.texts import DeployFile
     from dllint.deploy.workload import Workload
@@ -38,6 +39,23 @@ class FrontEnd(NamedTuple):
         return find(file, plan)
 
 
+class CodeFrontEnd(NamedTuple):
+    """A launcher that Python code calls."""
+
+    module: str
+    """The name of the module in this package; its `find(module, plan)` yields the workloads of a Python module."""
+    word: str
+    """A Python module can matter only if it holds this."""
+
+    def find(self, plan: Plan) -> Iterator[Workload]:
+        """The workloads that the project's code starts."""
+        modules = plan.program.modules_with(self.word)
+        if modules:
+            find: Callable[[Module, Plan], Iterator[Workload]] = import_module(f"{__name__}.{self.module}").find
+            for module in modules:
+                yield from find(module, plan)
+
+
 FRONT_ENDS: tuple[FrontEnd, ...] = (
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),
     FrontEnd(
@@ -46,3 +64,4 @@ FRONT_ENDS: tuple[FrontEnd, ...] = (
         ((b"apiVersion", b"containers"), (b"apiVersion", b"TrainJob"), (b"argoproj.io", b"image")),
     ),
 )
+CODE_FRONT_ENDS: tuple[CodeFrontEnd, ...] = ()

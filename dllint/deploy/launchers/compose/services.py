@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.deploy.launchers.compose.interpolation import env_file
+from dllint.deploy.launchers.compose.interpolation import Text, env_file
 from dllint.deploy.launchers.compose.layers import Layer, Merged
 from dllint.deploy.launchers.compose.mounts import mounts
 from dllint.deploy.launchers.compose.projects import ComposeProject, extended
@@ -73,28 +73,26 @@ def _build(service: Merged) -> Build | None:
     build = service.get("build")
     if build is None:
         return None
-    layer = build.top
-    if not layer.tree.is_mapping:
-        context = layer.value
-        return Build(_context(context.text, layer)) if context.known and not _REMOTE.match(context.text) else None
-    written = build.get("context")
-    context_text = build.text_of("context")
-    if context_text is None or _REMOTE.match(context_text):
-        return None
-    context_path = _context(context_text or ".", written.top if written is not None else layer)
+    context = _context(build)
     dockerfile = build.text_of("dockerfile")
-    if dockerfile is None:
+    if context is None or dockerfile is None:
         return None
     return Build(
-        context_path,
-        os.path.normpath(os.path.join(context_path, dockerfile)) if dockerfile else "",
+        context,
+        os.path.normpath(os.path.join(context, dockerfile)) if dockerfile else "",
         build.text_of("target") or "",
         build.text_of("dockerfile_inline") or "",
         tuple((key, value) for key, value in _pairs(build.get("args")).items() if value is not None),
     )
 
 
-def _context(text: str, layer: Layer) -> str:
+def _context(build: Merged) -> str | None:
+    """The folder that is built; None where it is not known, or lies on a server."""
+    written = ((layer, layer.tree.get("context") if layer.tree.is_mapping else layer.tree) for layer in build.layers)
+    layer, tree = next(((layer, tree) for layer, tree in written if tree is not None), (build.top, None))
+    text, known = Layer(tree, layer.scope).value if tree is not None else Text(".")
+    if not known or _REMOTE.match(text):
+        return None
     return os.path.normpath(os.path.join(layer.scope.folder, text))
 
 
