@@ -184,16 +184,32 @@ def _outwards(
         if not is_built_within(program, iteration.loader, loop):
             yield Repetition(iteration, loop, frame, node, hops)
         return
+    for call, given, caller in entered_by(program, named, frame, iteration.loader) if len(hops) < _DEEPEST else ():
+        hop = Related(f"{frame.scope.qualname} called here", caller.scope.module.location(call))
+        yield from _outwards(program, iteration, call, given, caller, (hop, *hops))
+
+
+def entered_by(
+    program: Program, named: ast.expr | None, frame: Frame, loader: Loader
+) -> Iterator[tuple[ast.Call, ast.expr | None, Frame]]:
+    """The calls that enter a function, each with what it passes for `named`; without those that pass other loaders."""
     scope = frame.scope
-    if not isinstance(scope, FunctionScope) or isinstance(scope.node, ast.Lambda) or len(hops) >= _DEEPEST:
+    if not isinstance(scope, FunctionScope) or isinstance(scope.node, ast.Lambda):
         return
     parameter = _parameter(named, scope)
     for call, caller in program.call_sites(scope):
         given = passed(parameter, scope, call)[0] if parameter else None
-        if given is not None and not _may_be(program, given, caller, iteration.loader):
-            continue
-        hop = Related(f"{scope.qualname} called here", caller.scope.module.location(call))
-        yield from _outwards(program, iteration, call, given, caller, (hop, *hops))
+        if given is None or _may_be(program, given, caller, loader):
+            yield call, given, caller
+
+
+def handed_in(
+    program: Program, named: ast.expr, frame: Frame, loader: Loader
+) -> Iterator[tuple[ast.Call, ast.expr, Frame]]:
+    """The calls that pass the loader in as the parameter that `named` starts from."""
+    for call, given, caller in entered_by(program, named, frame, loader):
+        if given is not None:
+            yield call, given, caller
 
 
 def _parameter(named: ast.expr | None, scope: FunctionScope) -> str:

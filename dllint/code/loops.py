@@ -60,19 +60,24 @@ def runs_once(program: Program, loop: Loop, frame: Frame) -> bool:
     """Whether a loop is left in its first turn, or has one turn only."""
     if not isinstance(loop, _STATEMENTS):
         return False
-    if _ends(loop.body):
+    if ends(loop.body):
         return True
-    if isinstance(loop, ast.While):
-        return False
+    count = turns(program, loop, frame) if not isinstance(loop, ast.While) else None
+    return count is not None and count <= 1
+
+
+def turns(program: Program, loop: ast.For | ast.AsyncFor, frame: Frame) -> int | None:
+    """How many turns a loop has at most, where the source says it."""
     counts = [_count(program, value) for value in program.evaluator.values(loop.iter, frame)]
-    return bool(counts) and all(count is not None and count <= 1 for count in counts)
+    known = [count for count in counts if count is not None]
+    return max(known) if known and len(known) == len(counts) else None
 
 
-def _ends(body: list[ast.stmt]) -> bool:
+def ends(body: list[ast.stmt]) -> bool:
     """Whether a loop's body ends in leaving the loop, whatever happens: `try: run() ... break`."""
     last = body[-1]
     if isinstance(last, ast.Try):
-        return _ends(last.orelse or last.body) or (bool(last.finalbody) and _ends(last.finalbody))
+        return ends(last.orelse or last.body) or (bool(last.finalbody) and ends(last.finalbody))
     return isinstance(last, (ast.Break, ast.Return, ast.Raise))
 
 
@@ -105,6 +110,14 @@ def bound_in(loop: Loop) -> set[str]:
             found.add(name)
     found |= {dotted(write.target) for write in scope.writes if not write.element and holds(loop, write.node)}
     return found - {""}
+
+
+def assigned(named: ast.Name | ast.Attribute, loop: Loop) -> list[ast.AST]:
+    """The values that a loop's body assigns to a name or an attribute."""
+    scope, text = scope_of(loop).index(), dotted(named)
+    found = [b for b in scope.bindings.get(text, ()) if holds(loop, b.node)]
+    found += [w.binding for w in scope.writes if not w.element and dotted(w.target) == text and holds(loop, w.node)]
+    return [b.value for b in found if b.value is not None and b.kind == "assign"]
 
 
 def loops_over_few(program: Program, loop: ast.AST, frame: Frame) -> bool:
