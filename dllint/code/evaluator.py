@@ -308,6 +308,8 @@ class Evaluator:
             return libcalls.method_result(self, function, call, frame)
         if isinstance(function, Product):
             return (derived(function, "()", call, frame),)
+        if isinstance(function, Unknown) and function.name.endswith("accelerator.prepare"):
+            return libcalls.prepared(self, call, frame)
         if isinstance(function, Unknown) and function.name.endswith(".get") and len(call.args) == 2:
             return merge([self.infer(call.args[1], frame), (Unknown(overrides=True),)])
         return UNKNOWNS

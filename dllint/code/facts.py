@@ -110,6 +110,7 @@ class Facts:
         self.threads_memo: dict[Module, list[tuple[str, Threaded]]] = {}
         self.callables_memo: dict[tuple[object, ...], tuple[Value, ...]] = {}
         self.read_by_memo: dict[int, list[Instance]] = {}
+        self._iterations: dict[Module, list[Iteration]] = {}
         self._repetitions: dict[int, list[Repetition]] = {}
         self._declared: dict[Module, frozenset[str]] = {}
 
@@ -130,12 +131,22 @@ class Facts:
 
     @cached_property
     def iterations(self) -> list[Iteration]:
-        """Where main goes through the loaders."""
-        return iterations.find(self.program)
+        """Where main goes through loaders that have workers."""
+        modules: dict[int, Module] = {}
+        for module in {id(one.module): one.module for one in self.loaders if one.has_workers}.values():
+            modules |= {id(near): near for near in iterations.modules_near(self.program, module)}
+        return [found for module in modules.values() for found in self._iterations_in(module)]
 
     def iterations_of(self, loader: Loader) -> list[Iteration]:
         """Where main goes through what this loader's construction makes."""
-        return [found for found in self.iterations if found.loader.construction is loader.construction]
+        near = iterations.modules_near(self.program, loader.module)
+        found = [one for module in near for one in self._iterations_in(module)]
+        return [one for one in found if one.loader.construction is loader.construction]
+
+    def _iterations_in(self, module: Module) -> list[Iteration]:
+        if module not in self._iterations:
+            self._iterations[module] = list(iterations.find(self.program, module))
+        return self._iterations[module]
 
     def repetitions_of(self, loader: Loader) -> list[Repetition]:
         """The loops that go through a loader again and again, as epoch loops do."""

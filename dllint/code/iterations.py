@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,10 +22,16 @@ if TYPE_CHECKING:
 
 _ITERATING = frozenset({"iter", "list", "tuple", "__iter__"})
 """Last names of the calls that start a loader's workers on the spot."""
+_NO_LOADERS = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.BinOp, ast.ListComp)
+_NO_LOADER_CALLS = frozenset({"range", "items", "keys", "values", "split", "parameters", "listdir", "glob", "modules"})
+"""What most loops go through: not worth a question."""
 _DEEPEST = 3
 """Calls outwards in which an epoch loop is looked for."""
-_MOST_LOOPS = 3_000
-"""Loops of one project that are looked into."""
+_MOST_USERS = 20
+"""Modules that import one which builds loaders, and are looked at."""
+_LIKELY = re.compile(
+    rb"(?:\bfor\b[^\n]*\bin\b|\b(?:iter|list|tuple)\()[^\n]*?(?:load|batch|data|dl\b|feed|iter|stream)", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,47 +81,41 @@ def head(node: ast.AST) -> ast.AST:
     return node.test if isinstance(node, ast.While) else node
 
 
-def find(program: Program) -> list[Iteration]:
-    """The iterations of a program's loaders, in the modules that build loaders and in those beside them."""
-    found: list[Iteration] = []
-    passed_loops = 0
-    for module in _modules(program):
-        for scope in module.scopes_around(sorted({*module.lines_with("for"), *_lines_of_calls(module)})):
-            scope.index()
-            passed_loops += len(scope.loops)
-            found += in_scope(program, scope, Frame(scope))
-        if passed_loops > _MOST_LOOPS:
-            break
-    return found
+def find(program: Program, module: Module) -> Iterator[Iteration]:
+    """The iterations of loaders that stand in a module."""
+    builds = any(scope.module is module for scope in program.facts.building_scopes)
+    lines = _lines(module) if builds else _likely_lines(module)
+    if lines and module.scope and module.error is None:
+        for scope in module.scopes_around(lines):
+            yield from _in_scope(program, scope, set(lines))
 
 
-def _lines_of_calls(module: Module) -> Iterator[int]:
-    for name in _ITERATING:
-        yield from module.lines_with(name)
+def _lines(module: Module) -> list[int]:
+    return sorted({line for word in ("for", *_ITERATING) for line in module.lines_with(word)})
 
 
-def _modules(program: Program) -> list[Module]:
-    """Those that may build a loader, then those that they import: there loops may stand over what they are given."""
-    seeds = program.parsed_seeds
-    known = {id(module) for module in seeds}
-    building = [scope.module for scope in program.facts.building_scopes]
-    near = [m for module in building for m in program.imported_by(module)]
-    near += [m for module in building for user in program.importers(module)[:20] for m in program.imported_by(user)]
-    found = list(seeds)
-    for module in near:
-        if id(module) not in known and b"for " in module.data and module.scope and module.error is None:
-            known.add(id(module))
-            found.append(module)
-    return found
+def _likely_lines(module: Module) -> list[int]:
+    """Where a module that builds no loader may go through one: the name tells, as far as it is cheap to ask."""
+    return sorted({module.data.count(b"\n", 0, match.end()) + 1 for match in _LIKELY.finditer(module.data)})
 
 
-def in_scope(program: Program, scope: Scope, frame: Frame) -> Iterator[Iteration]:
-    """The iterations that stand in one scope."""
-    for loop in scope.loops:
+def modules_near(program: Program, module: Module) -> list[Module]:
+    """A module that builds loaders, and those that may go through them: its importers, and what these import."""
+    users = program.importers(module)[:_MOST_USERS]
+    found = {id(near): near for user in users for near in (user, *program.imported_by(user))}
+    return list(found.values())
+
+
+def _in_scope(program: Program, scope: Scope, lines: set[int]) -> Iterator[Iteration]:
+    """The iterations that stand in one scope, on these lines."""
+    frame = Frame(scope)
+    for loop in scope.index().loops:
+        if loop.iter.lineno not in lines and getattr(loop, "lineno", 0) not in lines:
+            continue
         for loader, named in iterated(program, loop.iter, frame):
             yield Iteration(loader, loop, named, frame)
     for call in scope.calls:
-        if last_name(call.func) not in _ITERATING or _is_looped_over(call):
+        if call.lineno not in lines or last_name(call.func) not in _ITERATING or _is_looped_over(call):
             continue
         subject = _started_by(program, call, frame)
         for loader, named in iterated(program, subject, frame) if subject is not None else ():
@@ -137,19 +138,19 @@ def _started_by(program: Program, call: ast.Call, frame: Frame) -> ast.expr | No
 
 def iterated(program: Program, node: ast.expr, frame: Frame, depth: int = 0) -> Iterator[tuple[Loader, ast.expr]]:
     """The loaders that going through an expression starts, each with the part of the expression that is the loader."""
-    if isinstance(node, (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr)):
+    if isinstance(node, _NO_LOADERS) or last_name(node) in _NO_LOADER_CALLS or depth > _DEEPEST:
         return
     if isinstance(node, ast.Call) and _passes_on(program, node, frame):
         for argument in node.args:
-            yield from iterated(program, argument, frame)
+            yield from iterated(program, argument, frame, depth + 1)
         return
     for value in program.evaluator.values(node, frame):
-        wrapped = _wrapped(value) if depth < _DEEPEST else []
+        wrapped = _wrapped(value)
         for argument, home in wrapped:
             inner = iterated(program, argument, home, depth + 1)
             yield from ((loader, part if home is frame else node) for loader, part in inner)
         if not wrapped and loaders.is_loader(program, value):
-            yield from ((loader, node) for loader in loaders.behind(program, value))
+            yield from ((loader, node) for loader in program.facts.loaders_made_by(value))
 
 
 def _passes_on(program: Program, call: ast.Call, frame: Frame) -> bool:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 REFUSED = frozenset({"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"})
 """The attributes that `DataLoader.__setattr__` refuses once the loader is built."""
 _WATCHED = REFUSED | {"num_workers", "shuffle"}
+_LETTING_THROUGH = (b"_DataLoader__initialized", b"ccelerator.prepare(")
+"""What switches the check off: the flag itself, and accelerate's wrappers, which never set it."""
 _SET = re.compile(rb"\b(?:%s)\b\W" % b"|".join(name.encode() for name in sorted(_WATCHED)))
 
 
@@ -45,7 +47,7 @@ class LateAttribute:
     @cached_property
     def loaders(self) -> list[Loader]:
         """The constructions of these loaders."""
-        return [loader for holder in self.holders for loader in loaders.behind(self.program, holder)]
+        return [loader for holder in self.holders for loader in self.program.facts.loaders_made_by(holder)]
 
     @property
     def is_refused(self) -> bool:
@@ -78,7 +80,9 @@ class LateAttribute:
 def find(program: Program) -> Iterator[LateAttribute]:
     """The assignments to watched attributes of loaders, in the modules that may hold one."""
     for module in program.parsed_seeds:
-        if not module.is_target or b"_DataLoader__initialized" in module.data or not _SET.search(module.data):
+        if not module.is_target or any(word in module.data for word in _LETTING_THROUGH):
+            continue
+        if not _SET.search(module.data):
             continue
         lines = sorted({line for name in _WATCHED for line in module.lines_with(name)})
         for scope in module.scopes_around(lines):

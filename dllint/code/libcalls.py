@@ -93,6 +93,8 @@ def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame
     base, name = function.base, function.via.removeprefix(".")
     if isinstance(base, Instance) and name in _GIVE_THEMSELVES:
         return (base,)
+    if isinstance(base, Product) and base.name in apis.PREPARING and name in apis.PREPARING[base.name]:
+        return prepared(ev, call, frame)
     if name == "open" and _is_path(base):
         return (Product("builtins.open", call, frame),)
     if isinstance(base, Collection) and base.kind == "dict" and name in ("get", "pop") and call.args:
@@ -109,6 +111,14 @@ def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame
     if name == "get" and len(call.args) == 2 and isinstance(base, (Product, Derived)):
         return merge([ev.infer(call.args[1], frame), (Unknown(overrides=True),)])
     return (derived(base, f".{name}()", call, frame),)
+
+
+def prepared(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """What accelerate's or Fabric's `prepare(...)` gives: a wrapper of each thing that it is given."""
+    given = [argument for argument in call.args if not isinstance(argument, ast.Starred)]
+    if len(given) == 1 == len(call.args):
+        return ev.infer(given[0], frame)
+    return (Collection("tuple", call, frame, tuple(given)),) if len(given) == len(call.args) else UNKNOWNS
 
 
 def merged_call(partial: Partial, call: ast.Call) -> ast.Call:

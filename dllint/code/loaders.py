@@ -16,7 +16,6 @@ from dllint.code.modules import Module
 from dllint.code.scopes import FunctionScope, Scope, last_name
 from dllint.code.values import (
     ClassRef,
-    Derived,
     External,
     Frame,
     Function,
@@ -267,41 +266,7 @@ def is_loader(program: Program, value: Value) -> bool:
         return api_of(program, value.name) is not None and value.name.rpartition(".")[2] in _OBJECTS
     if isinstance(value, Instance):
         return any(api_of(program, b) is not None for b in classes.external_bases(program.evaluator, value.cls))
-    return isinstance(value, Derived) and any(is_loader(program, inner) for inner in _prepared(program, value))
-
-
-def _prepared(program: Program, value: Derived) -> Iterator[Value]:
-    """What accelerate's or Fabric's `prepare(...)` was given for this one of its results."""
-    step, position = value, None
-    if step.via == "[]" and isinstance(step.base, Derived):
-        step, position = step.base, _position(step)
-    if step.via not in _PREPARING or not isinstance(step.node, ast.Call):
-        return
-    given = step.node.args
-    if position is not None and position < len(given):
-        given = [given[position]]
-    for argument in given:
-        yield from program.evaluator.values(argument, step.frame)
-
-
-def _position(step: Derived) -> int | None:
-    """Which part of a tuple this one is: `net, loader = prepare(net, loader)`."""
-    for bindings in step.frame.scope.bindings.values():
-        for binding in bindings:
-            if binding.kind == "item" and binding.node is step.node and isinstance(binding.index, int):
-                return binding.index
-    return None
-
-
-_PREPARING = frozenset({".prepare()", ".prepare_data_loader()", ".setup_dataloaders()"})
-"""Methods that give back the loaders that they are given, wrapped."""
-
-
-def behind(program: Program, value: Value) -> list[Loader]:
-    """The loaders that a loader object can be: those made by its call, or handed to what prepared it."""
-    if isinstance(value, Derived):
-        return [loader for inner in _prepared(program, value) for loader in behind(program, inner)]
-    return program.facts.loaders_made_by(value)
+    return False
 
 
 _OBJECTS = frozenset(word for word in apis.LOADER_WORDS if word.endswith(("Loader", "DataLoader2", "Sampler")))

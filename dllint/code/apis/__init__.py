@@ -20,7 +20,15 @@ from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, JOINS, MOVING_TRANS
 from dllint.code.apis.distributed import COLLECTIVES, GROUP_QUERIES, RANK_QUERIES
 from dllint.code.apis.handles import HANDLE_WRAPPERS, HANDLES, HandleApi
 from dllint.code.apis.iterating import ENDLESS, FIRST_IS_FUNCTION, MAY_BE_EMPTY, ONE_SHOT
-from dllint.code.apis.loaders import DATALOADER_PARAMETERS, GUARDED_LOADERS, ITERATES, LOADER_WORDS, LOADERS, LoaderApi
+from dllint.code.apis.loaders import (
+    DATALOADER_PARAMETERS,
+    GUARDED_LOADERS,
+    ITERATES,
+    LOADER_WORDS,
+    LOADERS,
+    PREPARING,
+    LoaderApi,
+)
 from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
 from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, STARTS_PROCESSES
@@ -66,6 +74,7 @@ __all__ = [
     "PARSES",
     "POOLS",
     "POOL_MAPS",
+    "PREPARING",
     "PROCESSES",
     "RANK_QUERIES",
     "REMOTE_PROTOCOLS",

@@ -103,6 +103,13 @@ GUARDED_LOADERS = frozenset(
 LOADER_WORDS = tuple(sorted({name.rpartition(".")[2] for name in LOADERS}))
 """The last names of the loaders: a file that holds none of them builds none."""
 
+PREPARING = {
+    "accelerate.Accelerator": frozenset({"prepare", "prepare_data_loader"}),
+    "lightning.fabric.Fabric": frozenset({"setup_dataloaders"}),
+    "lightning.Fabric": frozenset({"setup_dataloaders"}),
+}
+"""Classes with methods that give back the loaders that they are given, wrapped."""
+
 ITERATES = frozenset(
     {
         "builtins.iter",
