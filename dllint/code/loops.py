@@ -143,23 +143,3 @@ def loops_over_few(program: Program, loop: ast.AST, frame: Frame) -> bool:
 def _comprehended(loop: ast.AST) -> ast.expr | None:
     generators = getattr(loop, "generators", None)
     return generators[0].iter if generators else None
-
-
-def repeating(node: ast.AST) -> list[ast.AST]:
-    """The loops around a node that run it again and again: not one that it only gives the data of."""
-    found: list[ast.AST] = []
-    child, at = node, parent(node)
-    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
-        looped = isinstance(at, (ast.While, ast.For, ast.AsyncFor)) and child is not getattr(at, "iter", None)
-        if looped or (isinstance(at, _COMPREHENSIONS) and not _is_first_source(child, at)):
-            found.append(at)
-        child, at = at, parent(at)
-    return found
-
-
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-def _is_first_source(child: ast.AST, comprehension: ast.AST) -> bool:
-    generators = getattr(comprehension, "generators", [])
-    return bool(generators) and child is generators[0]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, iterators
+from dllint.code import apis, iterators, loops
 from dllint.code.links import parent, scope_of
 from dllint.code.loader import Loader
-from dllint.code.loops import repeating
 from dllint.code.scopes import FunctionScope, last_name
 from dllint.code.values import Value
 
@@ -22,8 +21,8 @@ def uses_up(program: Program, loader: Loader, iterator: Value) -> bool:
     """Whether a loader over an iterator may be passed a second time, when the iterator is used up."""
     made = iterators.creation(iterator)
     if made is not None and scope_of(made) is scope_of(loader.call):
-        again = repeating(loader.call)
-        if any(loop not in repeating(made) for loop in again):
+        again = list(loops.around(loader.call))
+        if any(loop not in list(loops.around(made)) for loop in again):
             return True
     return not _is_passed_once(program, loader.construction)
 
@@ -68,7 +67,7 @@ def _is_name_passed_once(bound: ast.Assign, name: str) -> bool:
     if len(uses) != 1 or scope_of(uses[0]) is not scope:
         return False
     at = _outermost(uses[0])
-    return _is_source(at) and repeating(at) == repeating(bound)
+    return _is_source(at) and list(loops.around(at)) == list(loops.around(bound))
 
 
 def _is_counted(use: ast.Name) -> bool:
