@@ -55,6 +55,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.code import randomness
 from dllint.code.pickling import Carried, Unpicklable
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
@@ -74,7 +75,16 @@ RULE = Rule(
 def unpicklable_worker_state(subject: Carried) -> Iterator[Finding]:
     """Yield what one loader, or one dataset that no loader is seen to read, cannot send to its workers."""
     for found in subject.unpicklable():
-        yield _finding(found, subject)
+        if not _is_shared_generator(found, subject):
+            yield _finding(found, subject)
+
+
+def _is_shared_generator(found: Unpicklable, subject: Carried) -> bool:
+    """Whether it is a generator that forked workers draw from: DLL602 reports that, and the cure is the same."""
+    if not found.what.startswith("torch.Generator"):
+        return False
+    drawn = (made for entry in subject.program.facts.worker_entries for made in randomness.shared(entry))
+    return any(made.location == found.location for made in drawn)
 
 
 def _finding(found: Unpicklable, subject: Carried) -> Finding:

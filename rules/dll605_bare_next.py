@@ -87,8 +87,8 @@ def bare_next(fetch: Fetch) -> Iterator[Finding]:
     for step, call in fetching.calls_named(fetch, "next"):
         if len(call.args) != 1 or call.keywords or _stays_inside(step, call):
             continue
-        why = iterators.runs_out(fetch.program, call, step.frame)
-        if not why or exceptions.is_caught(call, step, _RAISED):
+        why = iterators.runs_out(fetch.program, call, step.frame, fetch.scopes)
+        if not why or exceptions.is_caught(call, step, _RAISED) or exceptions.is_handling(call, "StopIteration"):
             continue
         yield RULE.finding(
             step.scope.module.location(call),

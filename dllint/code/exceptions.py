@@ -35,7 +35,7 @@ def is_caught(node: ast.AST, step: Step, names: frozenset[str]) -> bool:
 def _caught_around(node: ast.AST, names: frozenset[str]) -> bool:
     child, at = node, parent(node)
     while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
-        if any(child is statement for statement in getattr(at, "body", ())) and _stops(at, names):
+        if isinstance(at, ast.stmt) and _stops(at, names) and any(child is s for s in getattr(at, "body", ())):
             return True
         child, at = at, parent(at)
     return False
@@ -46,6 +46,16 @@ def _stops(around: ast.AST, names: frozenset[str]) -> bool:
     if isinstance(around, (ast.With, ast.AsyncWith)):
         return any(_suppresses(item.context_expr, names) for item in around.items)
     return any(_catches(handler.type, names) for handler in getattr(around, "handlers", ()))
+
+
+def is_handling(node: ast.AST, name: str) -> bool:
+    """Whether a node stands in the handler of an exception, where what raised it has been dealt with."""
+    at = parent(node)
+    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
+        if isinstance(at, ast.ExceptHandler) and _catches(at.type, frozenset({name})):
+            return True
+        at = parent(at)
+    return False
 
 
 def _catches(kind: ast.expr | None, names: frozenset[str]) -> bool:

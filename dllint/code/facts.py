@@ -16,7 +16,7 @@ from dllint.code.modules import Module
 from dllint.code.reach import Step, WorkerCode
 from dllint.code.scopes import FunctionScope, Scope
 from dllint.code.state import Item
-from dllint.code.values import Frame, Function, Instance, Unknown, Value
+from dllint.code.values import Frame, Function, Instance, Unknown, Value, is_unknown
 from dllint.code.workers import entries_of_values
 from dllint.finding import Related
 
@@ -64,6 +64,13 @@ class WorkerEntry:
     def may_pickle(self) -> bool:
         """Whether what it carries may be pickled for its workers."""
         return bool(self.start_methods & start_method.PICKLING)
+
+    @property
+    def may_have_readers(self) -> bool:
+        """Whether a loader with workers reads it, or one may of which it cannot be seen what it reads."""
+        if self.loaders:
+            return True
+        return any(not r.has_no_workers and is_unknown(r.dataset_values()) for r in self.program.facts.loaders)
 
     @cached_property
     def items(self) -> list[Item]:

@@ -11,6 +11,7 @@ from dllint.code import classes
 from dllint.code.datasets import Dataset
 from dllint.code.loader import Loader
 from dllint.code.reach import Step, WorkerCode
+from dllint.code.scopes import Scope
 from dllint.code.values import Frame, Instance
 from dllint.code.workers import entries_of_values
 
@@ -32,6 +33,11 @@ class Fetch:
     def code(self) -> WorkerCode:
         """The functions that are reached from it."""
         return WorkerCode(self.program, self._entries())
+
+    @cached_property
+    def scopes(self) -> frozenset[Scope]:
+        """The scopes of these functions."""
+        return frozenset(step.scope for step in self.code.steps)
 
     def _entries(self) -> list[Step]:
         if isinstance(self.subject, Loader):

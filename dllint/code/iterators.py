@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.links import parent, scope_of
-from dllint.code.scopes import last_name
+from dllint.code.scopes import Scope, last_name
 from dllint.code.values import Collection, Const, Derived, Frame, Number, Product, Value, Values
 
 if TYPE_CHECKING:
@@ -144,17 +144,20 @@ def is_filtered(value: Value) -> bool:
     return isinstance(node, ast.Call) and last_name(node) in ("filter", "filterfalse", "takewhile", "dropwhile")
 
 
-def runs_out(program: Program, call: ast.Call, frame: Frame) -> str:
-    """Why the iterator of a `next(...)` may have no more elements, for messages; empty where that is not known."""
-    for value in program.evaluator.values(call.args[0], frame):
-        inner = _iterated(program, value)
-        for one in inner:
+def runs_out(program: Program, call: ast.Call, frame: Frame, inside: frozenset[Scope]) -> str:
+    """Why the iterator of a `next(...)` may have no more elements, for messages; empty where that is not known.
+
+    `inside` are the functions that run again for each sample: an iterator that one of them makes is a new one.
+    """
+    found = program.evaluator.values(call.args[0], frame)
+    for value in found:
+        for one in _iterated(program, value):
             if is_filtered(one):
                 return "nothing passes the filter"
             if _is_of_files(one):
                 return "there is nothing to read"
-        if one_shot(value) and _outlives(value, frame) and ends(program, value):
-            return "the iterator, which is kept from call to call, is used up"
+    if all(one_shot(value) and _outlives(value, inside) and ends(program, value) for value in found):
+        return "the iterator, which is kept from call to call, is used up"
     return ""
 
 
@@ -171,7 +174,7 @@ def _is_of_files(value: Value) -> bool:
     return isinstance(value, Product) and value.name in apis.MAY_BE_EMPTY
 
 
-def _outlives(value: Value, frame: Frame) -> bool:
-    """Whether an iterator was made elsewhere than in the function that takes its next element."""
+def _outlives(value: Value, inside: frozenset[Scope]) -> bool:
+    """Whether an iterator was made once, outside of the functions that take its elements."""
     made = creation(value)
-    return made is not None and scope_of(made) is not frame.scope
+    return made is not None and scope_of(made) not in inside

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 _NAMES = ("pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "environment.yaml", "conda.yaml", "Pipfile")
 _REQUIREMENTS = re.compile(r"requirements.*\.(?:txt|in)$")
-_PIN = re.compile(r"""(?:^|[\s"'\-])(?:py)?torch\s*(?:\[[^\]]*\])?\s*(?P<spec>[=<>~!][^"'#;\n]*)""", re.MULTILINE)
-_CLAUSE = re.compile(r"(==?=?|<=|<|~=)\s*(\d+)(?:\.(\d+))?")
+_PIN = re.compile(r"""(?:^|[\s"'])(?:py)?torch\s*(?:\[[^\]]*\])?\s*(?P<spec>[=<>~!][^"'#;\n]*)""", re.MULTILINE)
+_CLAUSE = re.compile(r"(?<![<>=!~])(={1,3}|<=|<|~=)\s*(\d+)(?:\.(\d+))?")
 _LARGEST = 1_000_000
 """Bytes of a file that pins versions; lock files of a larger size are not looked at."""
 

@@ -284,6 +284,26 @@ def _imported_name(function: ast.expr, scope: Scope) -> str:
     return function.id
 
 
+def called_frame(program: Program, step: Step) -> Frame:
+    """The activation of a step by the way that leads to it: its parameters are what that way passes."""
+    above, call = step.parent, step.call
+    if above is None or not isinstance(call, ast.Call):
+        return step.frame
+    caller = called_frame(program, above)
+    if not any(_is_run_by(program, value, step) for value in program.evaluator.values(call.func, caller)):
+        return step.frame  # it was handed over, and something else calls it
+    return Frame(step.scope, step.frame.receiver, call, caller, step.frame.outer)
+
+
+def _is_run_by(program: Program, value: Value, step: Step) -> bool:
+    """Whether calling a value runs the function that a step is."""
+    if isinstance(value, Function):
+        return value.scope is step.scope
+    if isinstance(value, Instance):
+        return callable_method(program, value) is step.scope
+    return isinstance(value, ClassRef) and step.scope.name == "__init__"
+
+
 def _with_comprehended(scope: Scope) -> Iterator[Scope]:
     """A function and the lambdas directly in it, which share its names."""
     yield scope
