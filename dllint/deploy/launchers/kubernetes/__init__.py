@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.deploy.launchers.kubernetes.containers import workload
 from dllint.deploy.launchers.kubernetes.objects import here_documents, objects
 from dllint.deploy.launchers.kubernetes.operators import pods
+from dllint.deploy.launchers.kubernetes.trainjob import train_job
 from dllint.deploy.workload import ShmSource, Workload
 from dllint.files import Kind
 from dllint.finding import Location
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
     """The containers of the pods that a file describes. Raises CannotParseError for a broken manifest."""
-    found = [item for tree in _objects(file) for item in _workloads(tree, file)]
+    found = [item for tree in _objects(file) for item in _workloads(tree, file, plan)]
     yield from most_concerning(found)
     error = None if file.kind is Kind.SHELL else file.documents.error
     if error is not None and file.documents.trees and any("apiVersion" in tree for tree in file.documents.trees):
@@ -35,8 +36,11 @@ def _objects(file: DeployFile) -> Iterator[Tree]:
         yield from here_documents(file)
 
 
-def _workloads(tree: Tree, file: DeployFile) -> Iterator[Workload]:
-    for pod in pods(tree):
+def _workloads(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
+    if tree.text_of("kind") == "TrainJob":
+        yield from train_job(tree, file, plan)
+        return
+    for pod in pods(tree, plan):
         for container in pod.containers:
             found = workload(container, pod, file)
             if found is not None:

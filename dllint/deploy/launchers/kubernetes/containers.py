@@ -31,8 +31,8 @@ def workload(container: Container, pod: Pod, file: DeployFile) -> Workload | Non
     tree = container.tree
     if not tree.is_mapping or "image" not in tree:
         return None
-    environment = _environment(tree)
-    command = container.runs if container.runs is not None else _command(tree, environment)
+    environment = environment_of(tree)
+    command = container.runs if container.runs is not None else command_of(tree, environment)
     if container.is_init and not (command and _TRAINS.search(" ".join(command))):
         return None
     shm, flaws = shared_memory(container, pod)
@@ -52,13 +52,13 @@ def workload(container: Container, pod: Pod, file: DeployFile) -> Workload | Non
         memory_limit=_memory_limit(tree, pod),
         cpu_limit=_limit_of_cpu(tree, pod),
         host_ipc=host.key_at if host is not None and host.is_true else None,
-        gpus=limits is not None and any(_GPU.match(name) for name, _ in limits.pairs()),
+        gpus=has_gpus(limits),
         environment=environment,
         is_training=container.is_training,
     )
 
 
-def _environment(tree: Tree) -> dict[str, str | None]:
+def environment_of(tree: Tree) -> dict[str, str | None]:
     """The variables of a container; those that come from elsewhere are not known."""
     found: dict[str, str | None] = {}
     variables = tree.get("env")
@@ -70,7 +70,8 @@ def _environment(tree: Tree) -> dict[str, str | None]:
     return found
 
 
-def _command(tree: Tree, environment: dict[str, str | None]) -> tuple[str, ...] | None:
+def command_of(tree: Tree, environment: dict[str, str | None]) -> tuple[str, ...] | None:
+    """The words of command and arguments; None where the image's own run."""
     command, arguments = tree.get("command"), tree.get("args")
     if command is None and arguments is None:
         return None
@@ -94,6 +95,11 @@ def _word(tree: Tree, environment: dict[str, str | None], *, has_more: bool) -> 
 
     text = _REFERENCE.sub(value, text)
     return text if is_known(text) else ""
+
+
+def has_gpus(limits: Tree | None) -> bool:
+    """Whether there is a GPU among a container's limits."""
+    return limits is not None and any(_GPU.match(name) for name, _ in limits.pairs())
 
 
 def _memory_limit(tree: Tree, pod: Pod) -> Setting[int] | None:

@@ -7,10 +7,15 @@ store was moved (`plasma-directory`): ray-operator/controllers/ray/common/pod.go
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from dllint.deploy.launchers.kubernetes.pods import Chain, Container, Pod, pod_of, specs
+from dllint.deploy.launchers.kubernetes.trainjob import RUNTIMES, runtime
 from dllint.deploy.launchers.kubernetes.values import has_unseen_keys
 from dllint.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
 
 _ARGO = ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow")
 _SERVING = ("InferenceService", "RayService", "SeldonDeployment", "ServingRuntime", "ClusterServingRuntime")
@@ -18,7 +23,7 @@ _MAIN = "pytorch"
 """The container of a PyTorchJob's pod that the training operator looks for."""
 
 
-def pods(tree: Tree) -> Iterator[Pod]:
+def pods(tree: Tree, plan: Plan) -> Iterator[Pod]:
     """The pods that an object makes."""
     kind, group = tree.text_of("kind"), tree.text_of("apiVersion").partition("/")[0]
     if kind in _SERVING:
@@ -28,7 +33,8 @@ def pods(tree: Tree) -> Iterator[Pod]:
         return
     shaped = _SHAPES.get(kind, _plain)
     for spec, chain in specs(tree):
-        yield from shaped(tree, pod_of(spec, chain), chain)
+        pod = pod_of(spec, chain)
+        yield from runtime(tree, pod, plan) if kind in RUNTIMES else shaped(tree, pod, chain)
 
 
 def _plain(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
