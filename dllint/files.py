@@ -66,6 +66,7 @@ _SUFFIXES = {
     ".container": Kind.QUADLET,
 }
 _NAMES = {
+    "Kustomization": Kind.YAML,
     "Dockerfile": Kind.DOCKERFILE,
     "dockerfile": Kind.DOCKERFILE,
     "Containerfile": Kind.DOCKERFILE,

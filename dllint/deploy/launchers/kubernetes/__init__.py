@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.deploy.launchers.kubernetes.containers import workload
+from dllint.deploy.launchers.kubernetes.kustomize import Builds, Rendered, builds
 from dllint.deploy.launchers.kubernetes.objects import here_documents, objects
 from dllint.deploy.launchers.kubernetes.operators import pods
 from dllint.deploy.launchers.kubernetes.trainjob import train_job
 from dllint.deploy.workload import ShmSource, Workload
 from dllint.files import Kind
-from dllint.finding import Location
+from dllint.finding import Location, Related
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -21,11 +22,23 @@ if TYPE_CHECKING:
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
     """The containers of the pods that a file describes. Raises CannotParseError for a broken manifest."""
-    found = [item for tree in _objects(file) for item in _workloads(tree, file, plan)]
+    made = plan.shared(builds)
+    if file.absolute in made.patches:
+        return
+    found = [item for tree, related in _rendered(file, made) for item in _workloads(tree, file, plan, related)]
     yield from most_concerning(found)
     error = None if file.kind is Kind.SHELL else file.documents.error
     if error is not None and file.documents.trees and any("apiVersion" in tree for tree in file.documents.trees):
         raise error
+
+
+def _rendered(file: DeployFile, made: Builds) -> Iterator[Rendered]:
+    """The objects of a file: as each overlay makes them where there are overlays, else as they are."""
+    if file.absolute in made.objects:
+        yield from made.objects[file.absolute]
+        return
+    for tree in _objects(file):
+        yield Rendered(tree, ())
 
 
 def _objects(file: DeployFile) -> Iterator[Tree]:
@@ -36,7 +49,7 @@ def _objects(file: DeployFile) -> Iterator[Tree]:
         yield from here_documents(file)
 
 
-def _workloads(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
+def _workloads(tree: Tree, file: DeployFile, plan: Plan, related: tuple[Related, ...]) -> Iterator[Workload]:
     if tree.text_of("kind") == "TrainJob":
         yield from train_job(tree, file, plan)
         return
@@ -44,6 +57,7 @@ def _workloads(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
         for container in pod.containers:
             found = workload(container, pod, file)
             if found is not None:
+                found.related = related
                 yield found
 
 
