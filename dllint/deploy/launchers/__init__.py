@@ -58,6 +58,21 @@ class CodeFrontEnd(NamedTuple):
 
 FRONT_ENDS: tuple[FrontEnd, ...] = (
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),
+    FrontEnd("azureml", frozenset({Kind.YAML}), ((b"azureml", b"command"),)),
+    FrontEnd(
+        "aws",
+        frozenset((Kind.YAML, Kind.JSON)),
+        tuple(
+            (word,)
+            for word in (
+                b"ontainerDefinitions",
+                b"ontainerProperties",
+                b"odeProperties",
+                b"csProperties",
+                b"ksProperties",
+            )
+        ),
+    ),
     FrontEnd(
         "kubernetes",
         frozenset((Kind.YAML, Kind.JSON, Kind.SHELL)),

@@ -1,0 +1,122 @@
+"""Jobs of clouds: AWS and Azure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plans import plan_of, workloads_of
+
+from dllint.deploy.workload import FlawKind, ShmSource, Workload
+
+MIB = 1 << 20
+
+
+def batch(folder: Path, container: dict[str, Any], **job: Any) -> Workload:
+    """A Batch job with one container."""
+    properties = {"image": "me/pytorch", "command": ["python", "train.py"], **container}
+    text = json.dumps({"jobDefinitionName": "job", "containerProperties": properties, **job}, indent=2)
+    return workloads_of(folder, {"job.json": text})["job"]
+
+
+def task(folder: Path, container: dict[str, Any], **rest: Any) -> Workload:
+    """An ECS task with one container."""
+    definition = {"containerDefinitions": [{"name": "train", "image": "me/pytorch", **container}], **rest}
+    return workloads_of(folder, {"task.json": json.dumps(definition, indent=2)})["train"]
+
+
+def test_a_batch_job(tmp_path: Path) -> None:
+    requirements = [{"type": "MEMORY", "value": "2048"}, {"type": "GPU", "value": "1"}]
+    ulimits = [{"name": "nofile", "softLimit": 1024, "hardLimit": 2048}]
+    found = batch(tmp_path, {"resourceRequirements": requirements, "ulimits": ulimits})
+    assert (found.launcher.name, found.at.row, found.shm.source) == ("AWS Batch", 4, ShmSource.DEFAULT)
+    assert found.launcher.says(8 << 30).endswith('{"sharedMemorySize": 8192}` (MiB)')
+    assert found.command == ("python", "train.py")
+    assert found.memory_limit is not None and found.memory_limit.value == 2048 * MIB
+    assert found.nofile is not None and found.nofile.value == 1024
+    assert found.gpus
+
+
+@pytest.mark.parametrize("make", [batch, task])
+def test_shared_memory_of_a_container(tmp_path: Path, make: Any) -> None:
+    sized = make(tmp_path, {"linuxParameters": {"sharedMemorySize": 8192}})
+    assert sized.shm.source is ShmSource.SIZE and sized.shm.size.value == 8192 * MIB
+    refused = make(tmp_path, {"linuxParameters": {"sharedMemorySize": "8g"}})
+    assert [flaw.kind for flaw in refused.flaws] == [FlawKind.REFUSED]
+    unseen = make(tmp_path, {"linuxParameters": {"sharedMemorySize": "${shm}"}})
+    assert unseen.shm.source is ShmSource.UNKNOWN
+    reference = make(tmp_path, {"linuxParameters": {"Ref": "Linux"}})
+    assert reference.shm.source is ShmSource.UNKNOWN
+    tmpfs = make(tmp_path, {"linuxParameters": {"tmpfs": [{"containerPath": "/dev/shm", "size": 64}]}})
+    assert tmpfs.shm.source is ShmSource.MEMORY and tmpfs.shm.size.value == 64 * MIB
+
+
+def test_volumes_and_modes_of_a_task(tmp_path: Path) -> None:
+    mounts = {"mountPoints": [{"sourceVolume": "shm", "containerPath": "/dev/shm"}]}
+    assert task(tmp_path, mounts, volumes=[{"name": "shm", "host": {}}]).shm.source is ShmSource.DISK
+    host = [{"name": "shm", "host": {"sourcePath": "/dev/shm"}}]
+    assert task(tmp_path, mounts, volumes=host).shm.source is ShmSource.HOST
+    shared = task(tmp_path, {}, ipcMode="host")
+    assert shared.shm.source is ShmSource.HOST and shared.host_ipc is not None
+    assert task(tmp_path, {}, ipcMode="task").shm.source is ShmSource.OTHER_CONTAINER
+
+
+def test_fargate_takes_no_size(tmp_path: Path) -> None:
+    size = {"linuxParameters": {"sharedMemorySize": 8192}}
+    for found in (
+        task(tmp_path, size, requiresCompatibilities=["FARGATE"]),
+        batch(tmp_path, size, platformCapabilities=["FARGATE"]),
+    ):
+        assert [flaw.kind for flaw in found.flaws] == [FlawKind.NOT_EFFECTIVE]
+        assert found.shm.source is ShmSource.DEFAULT
+    assert not task(tmp_path, size, requiresCompatibilities=["EC2", "FARGATE"]).flaws
+
+
+def test_cloudformation_and_multi_node_jobs(tmp_path: Path) -> None:
+    files = {
+        "stack.yaml": "Resources:\n  Task:\n    Type: AWS::ECS::TaskDefinition\n    Properties:\n"
+        "      ContainerDefinitions:\n        - Name: train\n          Image: !Sub '${Repo}:latest'\n"
+        "          LinuxParameters: {SharedMemorySize: !Ref Shm}\n",
+        "nodes.json": '{"jobDefinitionName": "n", "nodeProperties": {"nodeRangeProperties": [{"container":\n'
+        '{"image": "x"}}]}}',
+        "pods.json": '{"eksProperties": {"podProperties": {"containers": [{"name": "pod", "image": "x"}],'
+        '"volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}]}}}',
+    }
+    found = workloads_of(tmp_path, files)
+    assert found["train"].shm.source is ShmSource.UNKNOWN
+    assert (found["train"].at.row, found["train"].at.end_row) == (6, 7)
+    assert found["n"].shm.source is ShmSource.DEFAULT
+    assert [flaw.kind for flaw in found["pod"].flaws] == [FlawKind.NOT_EFFECTIVE]
+
+
+def azure(folder: Path, lines: str) -> Workload:
+    """An Azure ML command job."""
+    text = f"command: torchrun train.py --lr ${{{{inputs.lr}}}}\ncode: ../src\nenvironment: azureml:pt@latest\n{lines}"
+    (found,) = plan_of(folder, {"jobs/job.yml": text}).workloads
+    return found
+
+
+def test_azure_jobs(tmp_path: Path) -> None:
+    plain = azure(tmp_path, "distribution: {type: pytorch}\n")
+    assert (plain.shm.source, plain.at.row, plain.is_training) == (ShmSource.PLATFORM, 1, True)
+    assert plain.folder == str(tmp_path / "src")
+    assert plain.command == ("sh", "-c", "torchrun train.py --lr $X")
+    sized = azure(tmp_path, "resources: {shm_size: 64m}\n")
+    assert sized.shm.size is not None and sized.shm.size.value == 64 * MIB and sized.shm.size.at.row == 4
+    refused = azure(tmp_path, "resources: {shm_size: 16Gi}\n")
+    assert [flaw.kind for flaw in refused.flaws] == [FlawKind.REFUSED]
+    option = azure(tmp_path, "resources: {docker_args: --gpus all --shm-size=4g}\n")
+    assert option.shm.size is not None and option.shm.size.value == 4096 * MIB
+    assert azure(tmp_path, "resources: {docker_args: --ipc=host}\n").shm.source is ShmSource.UNKNOWN
+
+
+def test_steps_of_an_azure_pipeline(tmp_path: Path) -> None:
+    text = (
+        "$schema: https://azuremlschemas.azureedge.net/latest/pipelineJob.schema.json\njobs:\n"
+        "  prep: {component: azureml:prep@latest}\n  train:\n    command: python train.py\n"
+        "    resources:\n      shm_size: ${{parent.inputs.shm}}\n"
+    )
+    (found,) = plan_of(tmp_path, {"pipeline.yml": text}).workloads
+    assert (found.at.row, found.shm.source) == (5, ShmSource.UNKNOWN)
