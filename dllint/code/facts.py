@@ -11,12 +11,15 @@ from dllint.code import datasets, descriptors, iterations, loaders, start_method
 from dllint.code.callables import innermost
 from dllint.code.datasets import Dataset
 from dllint.code.iterations import Iteration, Repetition
+from dllint.code.links import parent
 from dllint.code.loader import Loader
 from dllint.code.modules import Module
 from dllint.code.reach import Step, WorkerCode
 from dllint.code.scopes import FunctionScope, Scope
 from dllint.code.state import Item
 from dllint.code.values import Frame, Function, Instance, Unknown, Value, is_unknown
+from dllint.code.values import Frame, Function, Instance, Unknown, Value
+from dllint.code.variation import Variation
 from dllint.code.workers import entries_of_values
 from dllint.finding import Related
 
@@ -42,6 +45,11 @@ class WorkerEntry:
     def code(self) -> WorkerCode:
         """All functions that are reached from it."""
         return self.dataset.worker if self.dataset is not None else WorkerCode(self.program, self._steps)
+
+    @cached_property
+    def variation(self) -> Variation:
+        """Which expressions of its worker code change with the item, and which stay the same."""
+        return Variation(self.program, self.code)
 
     @property
     def start_methods(self) -> frozenset[str]:
@@ -85,6 +93,17 @@ class WorkerEntry:
         if state.drops(self.program, item.owner, item.attribute):
             return True
         return self.dataset is not None and state.drops(self.program, self.dataset.cls, item.root)
+
+    def plain_datasets(self) -> Iterator[Value]:
+        """The lists and other plain values that its loaders read as their dataset."""
+        if self.dataset is None:
+            for loader in self.loaders:
+                yield from loader.dataset_values()
+
+    def picks_by_index(self, step: Step, node: ast.AST) -> bool:
+        """Whether a container that worker code reads at `node` is indexed by what changes with the item."""
+        around = parent(node)
+        return isinstance(around, ast.Subscript) and self.variation.of(around.slice, step) is True
 
     def _called_objects(self) -> Iterator[Instance]:
         for loader in self.loaders:

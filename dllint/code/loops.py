@@ -81,6 +81,20 @@ def ends(body: list[ast.stmt]) -> bool:
     return isinstance(last, (ast.Break, ast.Return, ast.Raise))
 
 
+def turns(program: Program, loop: ast.AST, frame: Frame) -> int | None:
+    """How often a loop or comprehension turns at the most, where the source says it."""
+    generators = getattr(loop, "generators", None)
+    sources = [generator.iter for generator in generators] if generators else [getattr(loop, "iter", None)]
+    total = 1
+    for source in sources:
+        counts = [_count(program, v) for v in program.evaluator.values(source, frame)] if source is not None else [None]
+        known = [count for count in counts if count is not None]
+        if len(known) < len(counts):
+            return None
+        total *= max(known)
+    return total
+
+
 def _count(program: Program, value: object) -> int | None:
     """How many items a loop over the value passes, where the source says it."""
     if isinstance(value, Collection) and value.each is None:

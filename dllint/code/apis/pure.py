@@ -1,0 +1,63 @@
+"""Functions whose result depends on nothing but what they are given."""
+
+from __future__ import annotations
+
+PURE_FUNCTIONS = frozenset(
+    {
+        "os.path.join",
+        "os.path.abspath",
+        "os.path.basename",
+        "os.path.dirname",
+        "os.path.expanduser",
+        "os.path.normpath",
+        "os.path.realpath",
+        "os.path.splitext",
+        "os.fspath",
+        "os.getcwd",
+        "os.getenv",
+        "os.environ.get",
+        "pathlib.Path",
+        "pathlib.PurePath",
+        "builtins.str",
+        "builtins.int",
+        "builtins.tuple",
+        "builtins.list",
+        "builtins.open",
+        "builtins.len",
+        "builtins.getattr",
+        "builtins.isinstance",
+        "builtins.hasattr",
+        "gzip.open",
+        "bz2.open",
+        "lzma.open",
+        "codecs.open",
+    }
+)
+"""Of paths, strings and numbers; an open file stands for its path."""
+
+PURE_METHODS = frozenset(
+    {
+        "format",
+        "join",
+        "joinpath",
+        "replace",
+        "strip",
+        "rstrip",
+        "lstrip",
+        "lower",
+        "upper",
+        "zfill",
+        "with_suffix",
+        "with_name",
+        "with_stem",
+        "as_posix",
+        "resolve",
+        "expanduser",
+        "absolute",
+        "removesuffix",
+        "removeprefix",
+        "open",
+        "item",
+    }
+)
+"""Methods of strings, paths and numbers."""
