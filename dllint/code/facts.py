@@ -18,7 +18,6 @@ from dllint.code.reach import Step, WorkerCode
 from dllint.code.scopes import FunctionScope, Scope
 from dllint.code.state import Item
 from dllint.code.values import Frame, Function, Instance, Unknown, Value, is_unknown
-from dllint.code.values import Frame, Function, Instance, Unknown, Value
 from dllint.code.variation import Variation
 from dllint.code.workers import entries_of_values
 from dllint.finding import Related

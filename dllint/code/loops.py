@@ -66,13 +66,6 @@ def runs_once(program: Program, loop: Loop, frame: Frame) -> bool:
     return count is not None and count <= 1
 
 
-def turns(program: Program, loop: ast.For | ast.AsyncFor, frame: Frame) -> int | None:
-    """How many turns a loop has at most, where the source says it."""
-    counts = [_count(program, value) for value in program.evaluator.values(loop.iter, frame)]
-    known = [count for count in counts if count is not None]
-    return max(known) if known and len(known) == len(counts) else None
-
-
 def ends(body: list[ast.stmt]) -> bool:
     """Whether a loop's body ends in leaving the loop, whatever happens: `try: run() ... break`."""
     last = body[-1]
