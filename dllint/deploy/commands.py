@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import posixpath
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy.texts import DeployFile
 from dllint.finding import Location
+from dllint.syntax.mapped import Mapped
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+
+CONTAINER_WORDS = ((b"docker",), (b"podman",), (b"nerdctl",), (b"kubectl",), (b"helm",), (b"kustomize",))
+"""A file whose commands concern containers holds one of these."""
 
 
 class Word(NamedTuple):
     """One argument of a command."""
 
     text: str
-    """With quotes removed and known variables put in."""
+    """With quotes removed and known variables put in; what is not known stays as written, such as `$TAG`."""
     at: Location
     """Where it is written; of a word out of a variable, where that got its value."""
     known: bool = True
     """Whether `text` is all of it: no part comes out of an unknown variable or a substitution."""
+    many: bool = False
+    """Whether it may be any number of words: an unknown variable without quotes, or `"$@"`."""
+    source: Mapped | None = None
+    """Its characters with their places in `file`."""
+    file: DeployFile | None = None
+
+    def part(self, start: int) -> Location:
+        """The place of its text from an index on: of the value in `--shm-size=8g`."""
+        if self.source is None or self.file is None or not start < len(self.text):
+            return self.at
+        return self.file.span_of(self.source, start)
+
+    def after(self, start: int) -> Word:
+        """The word without its first characters."""
+        source = self.source.cut(start) if self.source is not None else None
+        return self._replace(text=self.text[start:], at=self.part(start), source=source)
 
 
 class Command(NamedTuple):
@@ -24,6 +48,7 @@ class Command(NamedTuple):
 
     words: tuple[Word, ...]
     at: Location
+    """The command, in the row that it starts in."""
     file: DeployFile
     folder: str
     """Absolute path of the folder that it is run in, as far as it can be told."""
@@ -32,3 +57,32 @@ class Command(NamedTuple):
     def texts(self) -> list[str]:
         """The words as texts."""
         return [word.text for word in self.words]
+
+    @property
+    def name(self) -> str:
+        """The program, without its folder."""
+        return posixpath.basename(self.words[0].text)
+
+
+class Script(NamedTuple):
+    """A stretch of a file that a shell runs."""
+
+    source: Mapped
+    folder: str
+    """Absolute path of the folder that it starts in."""
+    variables: dict[str, Mapped] | None = None
+    """Variables that are set around it."""
+
+
+def commands_of(file: DeployFile, plan: Plan) -> list[Command]:
+    """The commands that a file runs: a script, the recipes of a Makefile, the shell blocks of a page, CI steps."""
+    from dllint.deploy.snippets import scripts
+
+    return [command for script in scripts(file, plan) for command in commands_in(script, file)]
+
+
+def commands_in(script: Script, file: DeployFile) -> list[Command]:
+    """The commands of one script that stands in a file, in order."""
+    from dllint.deploy.shell_run import run
+
+    return run(script, file)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.files import Kind, SourceFile
 from dllint.finding import Location
+from dllint.syntax.mapped import Mapped
+from dllint.syntax.offsets import Offsets
 
 if TYPE_CHECKING:
     from dllint.syntax.python import CannotParseError
@@ -74,6 +76,16 @@ class DeployFile:
         except CannotParseError as error:
             return Documents(found, error)
         return Documents(found, None)
+
+    @cached_property
+    def offsets(self) -> Offsets:
+        """Between rows with columns and offsets into the text."""
+        return Offsets(self.text)
+
+    def span_of(self, text: Mapped, start: int = 0) -> Location:
+        """The place of a text that was cut out of this file, from one of its characters to the last that follows it."""
+        first = text.origin(start)
+        return self.offsets.location(self.path, first, max(text.origin(text.piece_end(start) - 1) + 1, first))
 
     def has(self, *words: bytes) -> bool:
         """Whether the file holds all these bytes."""

@@ -1,0 +1,137 @@
+"""Makefiles (and justfiles) -> the scripts of their recipes, with the variables that the file sets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dllint.deploy.commands import Script
+from dllint.deploy.texts import DeployFile
+from dllint.syntax.mapped import Mapped, joined
+
+_ASSIGNED = re.compile(r"(?:export\s+|override\s+)*([A-Za-z_][\w.-]*)\s*(\?|\+|::?:?|!)?=[ \t]*")
+_JUST_ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_][\w-]*)\s*:=\s*[\"']?")
+_REFERENCE = re.compile(r"\$(?:\$|\(([^()$]*)\)|\{([^{}$]*)\}|([A-Za-z@<^]))")
+_NESTED = re.compile(r"\$[({]")
+_JUST_REFERENCE = re.compile(r"\{\{\s*([\w-]+)\s*\}\}")
+_CONDITION = re.compile(r"\s*(?:ifeq|ifneq|ifdef|ifndef)\b")
+_CONDITION_END = re.compile(r"\s*endif\b")
+_DEEPEST = 8
+_MOST = 20_000
+"""Characters of one recipe with its variables put in."""
+
+
+def recipes(file: DeployFile) -> Iterator[Script]:
+    """The recipes of a file, one script for each rule."""
+    reader = _Makefile(file)
+    for lines in reader.recipes:
+        source = joined(reader.expanded(line, 0) for line in lines)
+        if len(source.text) <= _MOST:
+            yield Script(source, file.folder)
+
+
+class _Makefile:
+    """The variables and recipes of one file."""
+
+    def __init__(self, file: DeployFile) -> None:
+        self.is_just = file.name.lower() == "justfile"
+        self.variables: dict[str, Mapped | None] = {}
+        """None for what is not known."""
+        self.recipes: list[list[Mapped]] = []
+        self._conditions = 0
+        self._whole = Mapped(file.text)
+        in_recipe = False
+        for start, end in _logical_lines(file.text):
+            text = file.text[start:end]
+            if text.startswith("\t") or (self.is_just and text[:1] == " " and text.strip()):
+                if not in_recipe:
+                    self.recipes.append([])
+                self.recipes[-1].append(self._recipe_line(start, end))
+                in_recipe = True
+            elif text.strip() and not text.lstrip().startswith("#"):
+                in_recipe = self._condition(text) and in_recipe
+                self._assign(text, start)
+
+    def _condition(self, text: str) -> bool:
+        """Whether the line is a conditional's, which may stand inside of a recipe."""
+        if _CONDITION.match(text):
+            self._conditions += 1
+        elif _CONDITION_END.match(text):
+            self._conditions = max(self._conditions - 1, 0)
+        elif not text.lstrip().startswith("else"):
+            return False
+        return True
+
+    def _recipe_line(self, start: int, end: int) -> Mapped:
+        text = self._whole.text[start:end]
+        return self._whole.cut(start + len(text) - len(text.lstrip().lstrip("@-+ \t")), end)
+
+    def _assign(self, text: str, start: int) -> None:
+        found = (_JUST_ASSIGNED if self.is_just else _ASSIGNED).match(text)
+        if found is None:
+            return
+        name, operator = found[1], "" if self.is_just else found[2] or ""
+        stop = len(text.rstrip())
+        if not self.is_just and (comment := re.search(r"(?<!\\)\s+#", text)):
+            stop = min(stop, comment.start())
+        if self.is_just:
+            stop -= text[:stop].endswith(('"', "'"))
+        value: Mapped | None = self._whole.cut(start + found.end(), start + max(stop, found.end()))
+        self._set(name, operator, value)
+
+    def _set(self, name: str, operator: str, value: Mapped | None) -> None:
+        before = self.variables.get(name)
+        if operator == "!":
+            value = None
+        elif operator == "?" and name in self.variables:
+            return
+        elif operator == "+" and name in self.variables:
+            value = joined((before, Mapped(" "), value)) if before is not None and value is not None else None
+        elif self._conditions and name in self.variables and before is not None and value is not None:
+            value = value if not before.text or before.text == value.text else None
+        self.variables[name] = value
+
+    # Variables put in
+
+    def expanded(self, source: Mapped, depth: int) -> Mapped:
+        """A text with its variables put in; what is not known becomes a shell's variable, which is not known either."""
+        pattern = _JUST_REFERENCE if self.is_just else _REFERENCE
+        pieces, index = [], 0
+        for found in pattern.finditer(source.text):
+            pieces.append(source.cut(index, found.start()))
+            pieces.extend(self._value(found, source, depth))
+            index = found.end()
+        whole = joined([*pieces, source.cut(index)]) if pieces else source
+        return whole if self.is_just else whole.replaced(_NESTED.sub(_as_shell, whole.text))
+
+    def _value(self, found: re.Match[str], source: Mapped, depth: int) -> Iterator[Mapped]:
+        if found[0] == "$$":
+            yield source.cut(found.end() - 1, found.end()).replaced("\ue001")
+            return
+        name = next((group for group in found.groups() if group is not None), "")
+        value = self.variables.get(name)
+        if value is not None and depth < _DEEPEST:
+            yield self.expanded(value, depth + 1)
+        elif name == "CURDIR":
+            yield source.cut(found.start(), found.start() + 1).replaced(".")
+        else:
+            yield source.cut(found.start(), found.end())
+
+
+def _as_shell(found: re.Match[str]) -> str:
+    return found[0]
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, int]]:
+    """The offsets of each line with those that it is continued in."""
+    start = 0
+    while start < len(text):
+        end = start
+        while True:
+            end = text.find("\n", end)
+            end = len(text) if end < 0 else end
+            if not text[start:end].rstrip("\r").endswith("\\") or end == len(text):
+                break
+            end += 1
+        yield start, min(end + 1, len(text))
+        start = end + 1

@@ -1,0 +1,136 @@
+"""A script gone through from top to bottom, as if it ran: its variables and folders, and the commands they shape."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+
+from dllint.deploy.commands import Command, Script, Word
+from dllint.deploy.texts import DeployFile
+from dllint.deploy.variables import Field, Variables
+from dllint.deploy.wrappers import inner_scripts, reads_script, unwrapped, written_by
+from dllint.finding import Location
+from dllint.syntax.mapped import Mapped
+from dllint.syntax.shell import HereDocument, RawWord, Simple, assigned, simple_commands
+
+_DECLARING = frozenset({"export", "local", "declare", "readonly", "typeset"})
+_READING = frozenset({"read", "getopts", "mapfile", "readarray"})
+_OWN_FOLDER = re.compile(r"dirname|BASH_SOURCE|\$0\b|\$\{0|PSScriptRoot|%~dp0")
+_UPWARDS = re.compile(r"(?:/\.\.)+/?$")
+_DEEPEST = 4
+"""Scripts within the words of scripts that are followed."""
+_MOST = 20_000
+"""Commands of one script; what has more is data."""
+
+
+def run(script: Script, file: DeployFile) -> list[Command]:
+    """The commands of a script, in order."""
+    return list(_Run(file, script).commands(script.source, 0))
+
+
+class _Run:
+    def __init__(self, file: DeployFile, script: Script) -> None:
+        self.file = file
+        self.variables = Variables(script.variables)
+        self._folders = [script.folder]
+        """The current folder, for each subshell around."""
+
+    def commands(self, source: Mapped, nesting: int) -> Iterator[Command]:
+        """The commands of a script, and of the scripts in their words and here-documents."""
+        before: Simple | None = None
+        for simple in simple_commands(source)[:_MOST]:
+            yield from self._command(simple, before, nesting)
+            before = simple
+
+    def _command(self, simple: Simple, before: Simple | None, nesting: int) -> Iterator[Command]:
+        if simple.looped:
+            self.variables.forget(simple.looped)
+            return
+        if not simple.words:
+            self._assign(simple)
+            return
+        words = unwrapped(self._words(simple.words))
+        if not words:
+            return
+        folder = self._folder(simple.depth)
+        command = Command(tuple(words), _at(words), self.file, folder)
+        if command.name in ("cd", "pushd"):
+            self._change_folder(words, folder)
+        elif command.name in _DECLARING:
+            self._assign(simple)
+        elif command.name in _READING:
+            for word in words[1:]:
+                self.variables.forget(word.text)
+        else:
+            yield command
+            if nesting < _DEEPEST:
+                yield from self._inner(command, simple, before, nesting + 1)
+
+    def _words(self, raw: Iterable[RawWord]) -> list[Word]:
+        return [self._word(field) for word in raw for field in self.variables.fields(word)]
+
+    def _word(self, field: Field) -> Word:
+        at = self.file.span_of(field.source, 0)
+        return Word(field.source.text, at, field.known, field.many, field.source, self.file)
+
+    def _assign(self, simple: Simple) -> None:
+        declared = (assigned(word) for word in simple.words[1:])
+        for assignment in (*simple.assignments, *(found for found in declared if found is not None)):
+            self.variables.assign(assignment, conditional=simple.conditional)
+
+    # Folders
+
+    def _folder(self, depth: int) -> str:
+        del self._folders[depth + 1 :]
+        while len(self._folders) <= depth:
+            self._folders.append(self._folders[-1])
+        return self._folders[depth]
+
+    def _change_folder(self, words: list[Word], folder: str) -> None:
+        target = next((word for word in words[1:] if not word.text.startswith("-")), None)
+        if target is None:
+            return
+        if target.known:
+            self._folders[-1] = os.path.normpath(os.path.join(folder, target.text))
+        elif _OWN_FOLDER.search(target.text):
+            upwards = _UPWARDS.search(target.text)
+            self._folders[-1] = os.path.normpath(self.file.folder + (upwards[0] if upwards else ""))
+
+    # Scripts in words and here-documents
+
+    def _inner(self, command: Command, simple: Simple, before: Simple | None, nesting: int) -> Iterator[Command]:
+        for source in inner_scripts(command.name, command.words):
+            yield from self.commands(source, nesting)
+        documents = list(simple.documents)
+        if not self._runs_input(command, simple):
+            documents = []
+        if before is not None and before.pipes and reads_script(command.name, command.words):
+            documents += before.documents
+        for document in documents:
+            yield from self._document(document, nesting)
+
+    def _runs_input(self, command: Command, simple: Simple) -> bool:
+        """Whether its here-documents are scripts: it runs them, or writes them to one."""
+        if not simple.documents:
+            return False
+        files = [*self._words(simple.written_to), *written_by(command.name, command.words)]
+        written = any(posixpath.splitext(word.text)[1] in (".sh", ".bash", ".sbatch") for word in files)
+        return written or reads_script(command.name, command.words)
+
+    def _document(self, document: HereDocument, nesting: int) -> Iterator[Command]:
+        if document.is_literal:
+            nested = _Run(self.file, Script(document.body, self._folders[-1]))
+            yield from nested.commands(document.body, nesting)
+        else:
+            yield from self.commands(document.body, nesting)
+
+
+def _at(words: list[Word]) -> Location:
+    """From the first word to the last one in its row."""
+    start = last = words[0].at
+    for word in words[1:]:
+        if word.at.row == word.at.end_row == start.row and word.at.column > last.column:
+            last = word.at
+    return Location(start.path, start.row, start.column, last.end_row, last.end_column)
