@@ -12,7 +12,7 @@ from dllint.syntax.mapped import Mapped
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-CONTAINER_WORDS = ((b"docker",), (b"podman",), (b"nerdctl",), (b"kubectl",), (b"helm",), (b"kustomize",))
+_CONTAINER_WORDS = (b"docker", b"podman", b"nerdctl", b"kubectl", b"helm", b"kustomize")
 """A file whose commands concern containers holds one of these."""
 
 
@@ -76,9 +76,22 @@ class Script(NamedTuple):
 
 def commands_of(file: DeployFile, plan: Plan) -> list[Command]:
     """The commands that a file runs: a script, the recipes of a Makefile, the shell blocks of a page, CI steps."""
-    from dllint.deploy.snippets import scripts
+    return plan.shared(_Read).of(file, plan)
 
-    return [command for script in scripts(file, plan) for command in commands_in(script, file)]
+
+class _Read:
+    """Files are read once."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._found: dict[str, list[Command]] = {}
+
+    def of(self, file: DeployFile, plan: Plan) -> list[Command]:
+        from dllint.deploy.snippets import scripts
+
+        if file.absolute not in self._found:
+            found = [command for script in scripts(file, plan) for command in commands_in(script, file)]
+            self._found[file.absolute] = found
+        return self._found[file.absolute]
 
 
 def commands_in(script: Script, file: DeployFile) -> list[Command]:
@@ -86,3 +99,13 @@ def commands_in(script: Script, file: DeployFile) -> list[Command]:
     from dllint.deploy.shell_run import run
 
     return run(script, file)
+
+
+def every(plan: Plan) -> list[Command]:
+    """The commands of all files that speak of containers, in the order of the files."""
+    return plan.shared(_every)
+
+
+def _every(plan: Plan) -> list[Command]:
+    files = (file for file in plan.files.values() if any(word in file.data for word in _CONTAINER_WORDS))
+    return [command for file in files for command in commands_of(file, plan)]

@@ -1,4 +1,4 @@
-"""Dockerfiles as stages: what each starts from, copies and runs, with ARG and ENV put in where their values are seen."""
+"""Dockerfiles as stages: what each starts from, copies and runs, with known ARG and ENV values put in."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy.dockerfiles import Copy, Stage, brings_packages, stage_called, stages
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.workload import Build, Flaw, FlawKind, SharedMemory, ShmSource, Workload
+from dllint.deploy.workload import DOCKERFILE, Build, Flaw, FlawKind, SharedMemory, ShmSource, Workload
 from dllint.files import Kind
 from dllint.finding import Location
 from dllint.syntax.dockerfile import Instruction
@@ -23,6 +23,7 @@ _SHM = "/dev/shm"
 _MOUNT = re.compile(r"(?:^|[\s;&|(])mount\s[^;&|\n]*/dev/shm\b")
 _FSTAB = "/etc/fstab"
 _MOST_STAGES = 40
+_Place = Callable[[Instruction], Location]
 
 
 class Run(NamedTuple):
@@ -36,12 +37,19 @@ class Run(NamedTuple):
 class Image:
     """An image that is built from a Dockerfile: its final stage, or the one that is asked for."""
 
-    def __init__(self, stage: Stage, every: list[Stage], file: DeployFile, at: Callable[[Instruction], Location]) -> None:
+    def __init__(self, stage: Stage, every: list[Stage], file: DeployFile, at: _Place) -> None:
         self.file = file
         """The file that the Dockerfile's text stands in."""
         self.stage = stage
         self._every = every
         self._at = at
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same stage of the same Dockerfile, whatever arguments it is built with."""
+        return isinstance(other, Image) and (self.at, self.file) == (other.at, other.file)
+
+    def __hash__(self) -> int:
+        return hash(self.at)
 
     @property
     def at(self) -> Location:
@@ -93,7 +101,9 @@ class Image:
     @cached_property
     def runs(self) -> list[Run]:
         """What RUN did to the image; of a stage that only its installed packages are copied from, too."""
-        return [self._run(found) for stage in self._built_with for found in stage.instructions if found.keyword == "RUN"]
+        return [
+            self._run(found) for stage in self._built_with for found in stage.instructions if found.keyword == "RUN"
+        ]
 
     @cached_property
     def bases(self) -> list[str]:
@@ -172,17 +182,32 @@ def _build_time_only(instruction: Instruction) -> str:
 # Which image it is
 
 
+def built_for(workload: Workload, plan: Plan) -> Image | None:
+    """The image that a workload runs, where the project builds it."""
+    return plan.shared(Images).built_for(workload)
+
+
+def built_by_command(tag: str, plan: Plan) -> Image | None:
+    """The image that a command of the project builds with this tag; workloads are not asked for."""
+    return _look_up(tag, plan.shared(Images).by_command)
+
+
+def of_file(file: DeployFile, plan: Plan) -> Image | None:
+    """The image that a Dockerfile gives, built without arguments; None where it has no FROM."""
+    return plan.shared(Images).of_file(file)
+
+
 class Images:
     """The images that a project builds."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._read: dict[tuple[str, str, str, tuple[tuple[str, str], ...]], Image | None] = {}
+        self._read: dict[tuple[str, str, tuple[tuple[str, str], ...]], Image | None] = {}
 
     def of_file(self, file: DeployFile, build: Build | None = None) -> Image | None:
         """The image that a Dockerfile gives; None where it has no FROM, or not the stage that is asked for."""
         target, arguments = (build.target, build.arguments) if build else ("", ())
-        key = (file.absolute, "", target, arguments)
+        key = (file.absolute, target, arguments)
         if key not in self._read:
             self._read[key] = _image(file.text, file, target, dict(arguments), lambda found: _span(file, found))
         return self._read[key]
@@ -197,44 +222,45 @@ class Images:
     def _dockerfile(self, build: Build) -> DeployFile | None:
         path = os.path.join(build.context, build.dockerfile) if build.dockerfile else ""
         candidates = [path] if path else [os.path.join(build.context, name) for name in ("Dockerfile", "Containerfile")]
-        return next((file for path in candidates if (file := self._plan.file_at(path, build.context)) is not None), None)
+        found = (self._plan.file_at(path, build.context) for path in candidates)
+        return next((file for file in found if file is not None), None)
 
     def built_for(self, workload: Workload) -> Image | None:
         """The image that a workload runs, where the project builds it."""
-        file = self._file_of(workload)
+        file = self._by_path.get(workload.path)
         if workload.build is not None and file is not None:
             return self.of_build(workload.build, workload.at, file)
         if workload.image is None or not workload.image.value:
             return None
-        return self._tagged.get(_normal(workload.image.value)) or self._named.get(_name_of(workload.image.value))
-
-    def _file_of(self, workload: Workload) -> DeployFile | None:
-        return next((file for file in self._plan.files.values() if file.path == workload.path), None)
+        return _look_up(workload.image.value, self._tagged)
 
     @cached_property
-    def _tagged(self) -> dict[str, Image]:
-        return dict(self._built())
-
-    @cached_property
-    def _named(self) -> dict[str, Image]:
-        """By the name without a tag, where it is one image alone."""
-        found: dict[str, set[Image]] = {}
-        for tag, image in self._built():
-            found.setdefault(_name_of(tag), set()).add(image)
-        return {name: images.pop() for name, images in found.items() if len(images) == 1}
-
-    def _built(self) -> Iterator[tuple[str, Image]]:
-        """Tags, and the images that the project's own commands and services build by them."""
+    def by_command(self) -> dict[str, Image]:
+        """By tag: what the project's commands build."""
         from dllint.deploy.builds import builds
 
+        found: dict[str, Image] = {}
         for build in builds(self._plan):
             image = self.of_build(build.build, build.at, build.file)
             if image is not None:
-                yield from ((_normal(tag), image) for tag in build.tags)
+                found.update((_normal(tag), image) for tag in build.tags)
+        return found
+
+    @cached_property
+    def _by_path(self) -> dict[str, DeployFile]:
+        return {file.path: file for file in self._plan.files.values()}
+
+    @cached_property
+    def _tagged(self) -> dict[str, Image]:
+        """By tag: what commands build, and services that give what they build a name."""
+        found = dict(self.by_command)
         for workload in self._plan.workloads:
-            image = self.built_for(workload) if workload.build is not None and workload.image is not None else None
-            if image is not None and workload.image is not None and workload.image.value:
-                yield _normal(workload.image.value), image
+            if workload.build is None or workload.image is None or not workload.image.value:
+                continue
+            image = self.built_for(workload)
+            if image is not None and workload.launcher is not DOCKERFILE:
+                found[_normal(workload.image.value)] = image
+        return found
 
     @cached_property
     def every(self) -> list[Image]:
@@ -243,9 +269,7 @@ class Images:
         return [image for image in images if image is not None]
 
 
-def _image(
-    text: str, file: DeployFile, target: str, arguments: dict[str, str], at: Callable[[Instruction], Location]
-) -> Image | None:
+def _image(text: str, file: DeployFile, target: str, arguments: dict[str, str], at: _Place) -> Image | None:
     every = stages(text, arguments)
     if not every:
         return None
@@ -256,6 +280,22 @@ def _image(
 def _span(file: DeployFile, instruction: Instruction) -> Location:
     start = file.line_at(instruction.first)
     return file.at(start.row, start.column, instruction.last)
+
+
+def _look_up(tag: str, tagged: dict[str, Image]) -> Image | None:
+    """The image with a tag; else the only one with that name, for tags come out of variables."""
+    if not tag.strip("$"):
+        return None
+    found = tagged.get(_normal(tag))
+    if found is None:
+        named = {image for other, image in tagged.items() if _name_of(other) == _name_of(tag)}
+        found = named.pop() if len(named) == 1 else None
+    return found
+
+
+def is_same_tag(one: str, other: str) -> bool:
+    """Whether two names of an image are the same to docker, tags that are not known aside."""
+    return _normal(one) == _normal(other) or ("$" in one + other and _name_of(one) == _name_of(other))
 
 
 def _normal(tag: str) -> str:

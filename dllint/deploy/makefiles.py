@@ -12,7 +12,6 @@ from dllint.syntax.mapped import Mapped, joined
 _ASSIGNED = re.compile(r"(?:export\s+|override\s+)*([A-Za-z_][\w.-]*)\s*(\?|\+|::?:?|!)?=[ \t]*")
 _JUST_ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_][\w-]*)\s*:=\s*[\"']?")
 _REFERENCE = re.compile(r"\$(?:\$|\(([^()$]*)\)|\{([^{}$]*)\}|([A-Za-z@<^]))")
-_NESTED = re.compile(r"\$[({]")
 _JUST_REFERENCE = re.compile(r"\{\{\s*([\w-]+)\s*\}\}")
 _CONDITION = re.compile(r"\s*(?:ifeq|ifneq|ifdef|ifndef)\b")
 _CONDITION_END = re.compile(r"\s*endif\b")
@@ -101,12 +100,11 @@ class _Makefile:
             pieces.append(source.cut(index, found.start()))
             pieces.extend(self._value(found, source, depth))
             index = found.end()
-        whole = joined([*pieces, source.cut(index)]) if pieces else source
-        return whole if self.is_just else whole.replaced(_NESTED.sub(_as_shell, whole.text))
+        return joined([*pieces, source.cut(index)]) if pieces else source
 
     def _value(self, found: re.Match[str], source: Mapped, depth: int) -> Iterator[Mapped]:
         if found[0] == "$$":
-            yield source.cut(found.end() - 1, found.end()).replaced("\ue001")
+            yield source.cut(found.end() - 1, found.end())
             return
         name = next((group for group in found.groups() if group is not None), "")
         value = self.variables.get(name)
@@ -116,10 +114,6 @@ class _Makefile:
             yield source.cut(found.start(), found.start() + 1).replaced(".")
         else:
             yield source.cut(found.start(), found.end())
-
-
-def _as_shell(found: re.Match[str]) -> str:
-    return found[0]
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, int]]:

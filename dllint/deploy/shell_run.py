@@ -55,7 +55,7 @@ class _Run:
         if not words:
             return
         folder = self._folder(simple.depth)
-        command = Command(tuple(words), _at(words), self.file, folder)
+        command = Command(tuple(words), self._at(words, simple.words), self.file, folder)
         if command.name in ("cd", "pushd"):
             self._change_folder(words, folder)
         elif command.name in _DECLARING:
@@ -74,6 +74,14 @@ class _Run:
     def _word(self, field: Field) -> Word:
         at = self.file.span_of(field.source, 0)
         return Word(field.source.text, at, field.known, field.many, field.source, self.file)
+
+    def _at(self, words: list[Word], raw: list[RawWord]) -> Location:
+        """The place of a command: where it is run, also where its words come out of a variable."""
+        first, last = raw[0].parts[0].source.origin(0), raw[-1].parts[-1].source.origin(0)
+        source = words[0].source
+        if source is not None and first <= source.origin(0) <= last:
+            return _in_row(words)
+        return self.file.span_of(raw[0].parts[0].source)
 
     def _assign(self, simple: Simple) -> None:
         declared = (assigned(word) for word in simple.words[1:])
@@ -127,7 +135,7 @@ class _Run:
             yield from self.commands(document.body, nesting)
 
 
-def _at(words: list[Word]) -> Location:
+def _in_row(words: list[Word]) -> Location:
     """From the first word to the last one in its row."""
     start = last = words[0].at
     for word in words[1:]:

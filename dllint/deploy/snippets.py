@@ -21,7 +21,7 @@ _FENCE = re.compile(r"^([ \t>]*)(`{3,}|~{3,})[ \t]*\{?\.?([\w+-]*)[^\n]*$", re.M
 _SHELL_FENCES = frozenset({"sh", "bash", "shell", "zsh", "ksh", "console", "shell-session", "shellsession", "terminal"})
 _OTHER_FENCES = {"powershell": Kind.POWERSHELL, "ps1": Kind.POWERSHELL, "pwsh": Kind.POWERSHELL}
 _OTHER_FENCES |= {"bat": Kind.BATCH, "batch": Kind.BATCH, "cmd": Kind.BATCH}
-_PROMPT = re.compile(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.@:~/-]*[\w~/])?[$%#>❯][ \t]+(?=\S)")
+_PROMPT = re.compile(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.@:~/-]*[\w~/])?[$%#>\u276f][ \t]+(?=\S)")
 _COMMAND_LINE = re.compile(r"[ \t]*(?:\$ )?(?:sudo |\w+=\S* )*(?:nvidia-)?(?:docker|podman)[ \t]")
 _SET = re.compile(r"^([ \t]*)set[ \t]+(\"?)([A-Za-z_]\w*)=([^\"\r\n]*)\"?", re.MULTILINE | re.IGNORECASE)
 _PS_SET = re.compile(r"^([ \t]*)\$(?:env:)?([A-Za-z_]\w*)[ \t]*=[ \t]*", re.MULTILINE)

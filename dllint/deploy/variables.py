@@ -15,6 +15,7 @@ _FIELD = re.compile(r"\S+")
 _MOST_CHARACTERS = 20_000
 """A value that grows beyond is not followed."""
 _MOST_ITEMS = 500
+_FOLLOWED = frozenset({"", "[", ":-", "-", ":=", "=", ":+", "+", ":?", "?"})
 
 
 class Field(NamedTuple):
@@ -119,7 +120,7 @@ class Variables:
 
     def _of(self, part: Part) -> list[Field] | None:
         """What a variable gives; None where that is unknown."""
-        if part.kind is not PartKind.VARIABLE or part.operator not in ("", "[", ":-", "-", ":=", "=", ":+", "+", ":?", "?"):
+        if part.kind is not PartKind.VARIABLE or part.operator not in _FOLLOWED:
             return None
         found = self.value(part.name)
         if found is not None and part.operator == "" and part.name in self._arrays:

@@ -33,7 +33,7 @@ _PREFIXES: dict[str, str] = {
 }
 _WITH_ARGUMENT = frozenset({"timeout"})
 """These have an argument of their own before the command."""
-_SSH_VALUES = frozenset("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w".split())
+_SSH_VALUES = frozenset("-" + letter for letter in "BbcDEeFIiJLlmOopQRSWw")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 

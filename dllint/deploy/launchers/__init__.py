@@ -56,7 +56,10 @@ class CodeFrontEnd(NamedTuple):
                 yield from find(module, plan)
 
 
+_WITH_COMMANDS = frozenset((Kind.SHELL, Kind.MAKEFILE, Kind.MARKDOWN, Kind.POWERSHELL, Kind.BATCH, Kind.YAML))
 FRONT_ENDS: tuple[FrontEnd, ...] = (
+    FrontEnd("dockerfile", frozenset({Kind.DOCKERFILE}), ((b"FROM",), (b"from",), (b"From",))),
+    FrontEnd("docker_run", _WITH_COMMANDS, ((b"docker",), (b"podman",), (b"nerdctl",), (b"DOCKER",))),
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),
     FrontEnd("azureml", frozenset({Kind.YAML}), ((b"azureml", b"command"),)),
     FrontEnd(

@@ -1,0 +1,81 @@
+"""Images that the project's own commands build: `docker build -t TAG -f FILE CONTEXT`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.deploy import commands
+from dllint.deploy.commands import Command, Word
+from dllint.deploy.docker_cli import Invocation, build_options, subcommand
+from dllint.deploy.texts import DeployFile
+from dllint.deploy.workload import Build
+from dllint.finding import Location
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+
+_NAMES = ("Dockerfile", "Containerfile")
+
+
+class DockerBuild(NamedTuple):
+    """One command that builds an image."""
+
+    tags: tuple[str, ...]
+    build: Build
+    file: DeployFile
+    at: Location
+    shm_size: Location | None
+    """Where it sizes the shared memory of the build itself."""
+
+
+def builds(plan: Plan) -> list[DockerBuild]:
+    """The builds in the commands of all files."""
+    return plan.shared(_builds)
+
+
+def _builds(plan: Plan) -> list[DockerBuild]:
+    return [build for command in commands.every(plan) for build in _of(command, plan)]
+
+
+def _of(command: Command, plan: Plan) -> Iterator[DockerBuild]:
+    found = subcommand(command)
+    if found is None or found[1] != "build":
+        return
+    options = build_options(found[0], found[2])
+    build = _build(options, command, plan)
+    if build is None:
+        return
+    size = options.last("shm-size")
+    tags = tuple(word.text for word in options.values("tag"))
+    yield DockerBuild(tags, build, command.file, command.at, size.at if size is not None else None)
+
+
+def _build(options: Invocation, command: Command, plan: Plan) -> Build | None:
+    """What is built, if its context and its Dockerfile are files of the project."""
+    context = options.rest[-1].text if options.rest else "."
+    if context == "-" or "://" in context or context.startswith("git@"):
+        return None
+    context = "." if context.startswith("$") else context
+    file = options.last("file")
+    arguments = tuple(_argument(word) for word in options.values("build-arg") if word.known and "=" in word.text)
+    target = options.last("target")
+    for folder in dict.fromkeys((command.folder, plan.root, os.path.dirname(command.folder))):
+        dockerfile = _dockerfile(file.text if file is not None else "", context, folder, plan)
+        if dockerfile:
+            where = os.path.normpath(os.path.join(folder, context))
+            return Build(where, dockerfile, target.text if target is not None else "", arguments=arguments)
+    return None
+
+
+def _dockerfile(name: str, context: str, folder: str, plan: Plan) -> str:
+    """The absolute path of the Dockerfile, where the project has it."""
+    candidates = [name, os.path.join(context, name)] if name else [os.path.join(context, name) for name in _NAMES]
+    found = (plan.file_at(candidate, folder) for candidate in candidates)
+    return next((file.absolute for file in found if file is not None), "")
+
+
+def _argument(word: Word) -> tuple[str, str]:
+    name, _, value = word.text.partition("=")
+    return name, value
