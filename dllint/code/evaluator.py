@@ -277,7 +277,7 @@ class Evaluator:
         if isinstance(value, Derived) and value.via == ".hparams" and isinstance(value.base, Instance):
             return self._hyperparameter(value.base, name)
         if isinstance(value, (Product, Derived, Collection)):
-            return (derived(value, f".{name}", node, frame),)
+            return libcalls.attribute(self, value, name, node, frame)
         if isinstance(value, Unknown):
             return (Unknown(dotted(node) or f"?.{name}", value.overrides),)
         return UNKNOWNS

@@ -113,6 +113,28 @@ def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame
     return (derived(base, f".{name}()", call, frame),)
 
 
+def attribute(ev: Evaluator, value: Product | Derived | Collection, name: str, node: ast.AST, frame: Frame) -> Values:
+    """`value.name`; the dataset that a loader or a Subset was given, as `.dataset` of it."""
+    given = _given_dataset(value) if isinstance(value, Product) and name == "dataset" else None
+    if given is not None and isinstance(value, Product):
+        return ev.infer(given, value.frame)
+    return (derived(value, f".{name}", node, frame),)
+
+
+def _given_dataset(value: Product) -> ast.expr | None:
+    api = apis.LOADERS.get(value.name)
+    keeps = value.name == "torch.utils.data.Subset" or (api is not None and api.positional[:1] == ("dataset",))
+    return argument(value.node, "dataset", 0) if keeps else None
+
+
+def argument(call: ast.Call, name: str, position: int) -> ast.expr | None:
+    """What a call passes by name, or at a position."""
+    given = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+    if given is not None or any(isinstance(a, ast.Starred) for a in call.args[: position + 1]):
+        return given
+    return call.args[position] if position < len(call.args) else None
+
+
 def prepared(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     """What accelerate's or Fabric's `prepare(...)` gives: a wrapper of each thing that it is given."""
     given = [argument for argument in call.args if not isinstance(argument, ast.Starred)]

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dllint.code import apis, conditions
+from dllint.code import apis, classes, conditions
 from dllint.code.apis import LoaderApi
 from dllint.code.arguments import Argument, Arguments, collect, name_positional
 from dllint.code.modules import Module
 from dllint.code.scopes import dotted
 from dllint.code.values import (
     UNKNOWNS,
+    ClassRef,
     Const,
     Frame,
     Instance,
@@ -217,6 +218,26 @@ class Loader:
         return self.workers.is_known and all((_low(v) or 0) > 0 for v in self.workers.defaults)
 
     @property
+    def keeps_its_workers(self) -> bool:
+        """Whether its workers live on after an epoch: persistent for certain, or as soon as there are any."""
+        option = self.option("persistent_workers")
+        if option.is_certainly(True):
+            return not self.has_no_workers  # with unknown workers: torch refuses the option where there are none
+        argument, workers = option.argument, self.workers.argument
+        if argument is None or workers is None or option.absent is not False or self.has_no_workers:
+            return False
+        return _asks_for_workers(argument.node, dotted(workers.node))
+
+    @property
+    def has_own_iter(self) -> bool:
+        """Whether it is of a project class that decides itself how it is gone through."""
+        call, ev = self.construction, self.program.evaluator
+        if not isinstance(call, ast.Call):
+            return False
+        made = ev.values(call.func, self.frame)
+        return any(isinstance(v, ClassRef) and classes.method(ev, v.cls, "__iter__") is not None for v in made)
+
+    @property
     def may_have_no_workers(self) -> bool:
         """Whether the project itself gives it zero workers on some way."""
         return self.workers.absent is not None and any(
@@ -282,6 +303,17 @@ _DEFAULTS: dict[str, Any] = {
     "in_order": True,
     "shuffle": None,
 }
+
+
+def _asks_for_workers(test: ast.expr, workers: str) -> bool:
+    """Whether an expression asks for workers alone: `args.workers > 0`, `bool(args.workers)`."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        zero = test.comparators[0]
+        is_zero = isinstance(zero, ast.Constant) and zero.value == 0
+        return is_zero and isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and dotted(test.left) == workers != ""
+    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "bool" and test.args:
+        return dotted(test.args[0]) == workers != ""
+    return False
 
 
 def _is_none(value: Value) -> bool:
