@@ -61,6 +61,8 @@ FRONT_ENDS: tuple[FrontEnd, ...] = (
     FrontEnd("dockerfile", frozenset({Kind.DOCKERFILE}), ((b"FROM",), (b"from",), (b"From",))),
     FrontEnd("docker_run", _WITH_COMMANDS, ((b"docker",), (b"podman",), (b"nerdctl",), (b"DOCKER",))),
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),
+    FrontEnd("nomad", frozenset({Kind.HCL}), ((b"task", b"driver"),)),
+    FrontEnd("bake", frozenset((Kind.HCL, Kind.JSON)), ((b"target", b"shm-size"),)),
     FrontEnd("azureml", frozenset({Kind.YAML}), ((b"azureml", b"command"),)),
     FrontEnd(
         "aws",
