@@ -147,8 +147,9 @@ class Tree:
 
         The place of an alias is the key that it is given to: the value itself stands elsewhere.
         """
-        if self.key is not None and self.node.start_mark.index < self.key.start_mark.index:
-            return _place(self.key)
+        key = self.key
+        if key is not None and key.start_mark.name == self.path and self.node.start_mark.index < key.start_mark.index:
+            return _place(key)
         return _place(self.node)
 
     @property

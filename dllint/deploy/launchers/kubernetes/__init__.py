@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.deploy.launchers.kubernetes.containers import workload
+from dllint.deploy.launchers.kubernetes.helm.charts import chart_of, templates
 from dllint.deploy.launchers.kubernetes.kustomize import Builds, Rendered, builds
 from dllint.deploy.launchers.kubernetes.objects import here_documents, objects
 from dllint.deploy.launchers.kubernetes.operators import pods
@@ -25,28 +26,38 @@ def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
     made = plan.shared(builds)
     if file.absolute in made.patches:
         return
-    found = [item for tree, related in _rendered(file, made) for item in _workloads(tree, file, plan, related)]
+    found = [item for tree, related in _rendered(file, plan, made) for item in _workloads(tree, file, plan, related)]
     yield from most_concerning(found)
-    error = None if file.kind is Kind.SHELL else file.documents.error
+    error = None if file.kind is Kind.SHELL or file.has(b"{{") else file.documents.error
     if error is not None and file.documents.trees and any("apiVersion" in tree for tree in file.documents.trees):
         raise error
 
 
-def _rendered(file: DeployFile, made: Builds) -> Iterator[Rendered]:
+def _rendered(file: DeployFile, plan: Plan, made: Builds) -> Iterator[Rendered]:
     """The objects of a file: as each overlay makes them where there are overlays, else as they are."""
     if file.absolute in made.objects:
         yield from made.objects[file.absolute]
         return
-    for tree in _objects(file):
+    for tree in _objects(file, plan):
         yield Rendered(tree, ())
 
 
-def _objects(file: DeployFile) -> Iterator[Tree]:
+def _objects(file: DeployFile, plan: Plan) -> Iterator[Tree]:
     if file.kind is not Kind.SHELL:
-        for tree in file.documents.trees:
+        for tree in _documents(file, plan):
             yield from objects(tree, file.lines)
     if file.has(b"<<", b"apiVersion:"):
         yield from here_documents(file)
+
+
+def _documents(file: DeployFile, plan: Plan) -> Iterable[Tree]:
+    """The documents of a file; those of a template as its chart's values render them."""
+    if not file.has(b"{{"):
+        return file.documents.trees
+    chart = chart_of(file, plan)
+    if chart is None and file.documents.error is None:
+        return file.documents.trees
+    return templates(file, plan, chart)
 
 
 def _workloads(tree: Tree, file: DeployFile, plan: Plan, related: tuple[Related, ...]) -> Iterator[Workload]:

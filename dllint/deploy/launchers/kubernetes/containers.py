@@ -8,10 +8,17 @@ from typing import Any
 
 from dllint.deploy.launchers.kubernetes.pods import Container, Pod
 from dllint.deploy.launchers.kubernetes.shm import shared_memory
-from dllint.deploy.launchers.kubernetes.values import has_unseen_keys, is_known, known_text, number, setting, whole
+from dllint.deploy.launchers.kubernetes.values import (
+    has_unseen_keys,
+    is_conditional,
+    is_known,
+    known_text,
+    number,
+    setting,
+    whole,
+)
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Launcher, Setting, Workload
-from dllint.finding import Location
 from dllint.syntax.tree import Tree
 
 KUBERNETES = Launcher(
@@ -23,6 +30,7 @@ KUBERNETES = Launcher(
 
 _REFERENCE = re.compile(r"\$?\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 _TRAINS = re.compile(r"torchrun|torch\.distributed|accelerate|deepspeed|train|fine.?tune|\bfit\b", re.IGNORECASE)
+_TEMPLATE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _GPU = re.compile(r"[^/]+/(?:gpu|mig-|shared-gpu|vgpu)")
 
 
@@ -82,7 +90,7 @@ def command_of(tree: Tree, environment: dict[str, str | None]) -> tuple[str, ...
 
 def _word(tree: Tree, environment: dict[str, str | None], *, has_more: bool) -> str:
     """A word with the container's own variables put in; empty where it cannot be known."""
-    text = tree.text or ""
+    text = _TEMPLATE.sub("${UNSEEN}", tree.text or "")
     if any(mark.isspace() for mark in text):
         # A script: what it does with a variable is the shell's business.
         return text
@@ -122,18 +130,19 @@ def _limit_of_cpu(tree: Tree, pod: Pod) -> Setting[float] | None:
 
 def _limit(tree: Tree, name: str) -> Tree | None:
     found = tree.get("resources", "limits", name)
-    return None if found is None or found.is_null else found
+    return None if found is None or found.is_null or _is_unseen(tree) else found
 
 
 def _unseen_limit(tree: Tree) -> Setting[Any] | None:
     """Limits that a template puts in where nobody can see them."""
     resources = tree.get("resources")
+    return Setting(None, resources.key_at if resources is not None else tree.at) if _is_unseen(tree) else None
+
+
+def _is_unseen(tree: Tree) -> bool:
+    """Whether the limits of a container or pod come out of something unknown."""
+    resources, limits = tree.get("resources"), tree.get("resources", "limits")
     if resources is None:
-        return Setting(None, tree.at) if has_unseen_keys(tree) else None
-    limits = resources.get("limits")
-    unseen = resources.text or (limits is not None and limits.text) or has_unseen_keys(resources)
-    return Setting(None, _place(limits or resources)) if unseen or has_unseen_keys(limits) else None
-
-
-def _place(tree: Tree) -> Location:
-    return tree.key_at
+        return has_unseen_keys(tree)
+    parts = [part for part in (resources, limits) if part is not None]
+    return any(part.text or is_conditional(part) or has_unseen_keys(part) for part in parts)

@@ -44,7 +44,9 @@ def shared_memory(container: Container, pod: Pod) -> tuple[SharedMemory, list[Fl
     """What it finds at /dev/shm, and what is wrong with the settings that concern it."""
     mount = _mount(container)
     if mount is not None:
-        return (_UNKNOWN, []) if is_conditional(mount) else _mounted(mount, pod)
+        own = container.tree.get("volumeMounts")
+        is_certain = not is_conditional(mount) and not (own is not None and is_conditional(own))
+        return _mounted(mount, pod) if is_certain else (_UNKNOWN, [])
     shared = _without_mount(container, pod)
     if shared.source is not ShmSource.DEFAULT:
         return shared, []
@@ -76,7 +78,8 @@ def _without_mount(container: Container, pod: Pod) -> SharedMemory:
     own = container.tree.get("volumeMounts")
     host = pod.spec.get("hostIPC") if pod.spec is not None else None
     if host is not None and not host.is_false and not host.is_null:
-        return SharedMemory(ShmSource.HOST, at=host.key_at) if host.is_true else _UNKNOWN
+        is_certain = host.is_true and not is_conditional(host)
+        return SharedMemory(ShmSource.HOST, at=host.key_at) if is_certain else _UNKNOWN
     if any(key.startswith(_CRIO) for notes in pod.annotations for key, _ in notes.pairs()):
         return SharedMemory(ShmSource.PLATFORM)
     if pod.is_uncertain or has_unseen_keys(container.tree) or any(has_unseen_keys(notes) for notes in pod.annotations):

@@ -1,0 +1,1 @@
+"""Helm: the templates of charts, rendered as far as the chart's own values go."""

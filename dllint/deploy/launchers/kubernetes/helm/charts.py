@@ -1,0 +1,149 @@
+"""Helm charts: which templates there are, the values that they are rendered with, and the objects that come out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from dllint.deploy.launchers.kubernetes.helm.expressions import Scope
+from dllint.deploy.launchers.kubernetes.helm.render import MARK, Put, Rendered, rendered
+from dllint.deploy.launchers.kubernetes.values import MAYBE, UNSEEN
+from dllint.syntax.python import CannotParseError
+from dllint.syntax.tree import Tree, trees
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+    from dllint.deploy.texts import DeployFile
+
+_OTHER_VALUES = re.compile(r"values[-_.].+\.ya?ml|.+[-_.]values\.ya?ml")
+_DEEPEST = 6
+_STR, _NULL = "tag:yaml.org,2002:str", "tag:yaml.org,2002:null"
+
+
+def chart_of(file: DeployFile, plan: Plan) -> str | None:
+    """The folder of the chart that a file is a template of."""
+    parts = os.path.relpath(file.folder, plan.root).split(os.sep)
+    if "templates" not in parts:
+        return None
+    folder = file.folder
+    for _ in range(_DEEPEST):
+        folder, name = os.path.split(folder)
+        if name == "templates" and os.path.join(folder, "Chart.yaml") in plan.files:
+            return folder
+    return None
+
+
+def templates(file: DeployFile, plan: Plan, chart: str | None) -> Iterator[Tree]:
+    """The documents of a template, rendered with the values of its chart; of no chart: with nothing known."""
+    scope, others = _scopes(chart, plan) if chart is not None else (Scope(), ())
+    made = rendered(file.text, scope, others)
+    try:
+        for tree in trees(file.path, made.text):
+            yield Tree(_Filler(made).filled(tree.node, (), ()))
+    except CannotParseError:
+        # It is no YAML before it is rendered, so that nobody can call it broken.
+        return
+
+
+def _scopes(chart: str, plan: Plan) -> tuple[Scope, tuple[Scope, ...]]:
+    own = _document(os.path.join(chart, "Chart.yaml"), plan)
+    parent, _, name = chart.rpartition(f"{os.sep}charts{os.sep}")
+    values = _document(os.path.join(chart, "values.yaml"), plan)
+    given = _document(os.path.join(parent, "values.yaml"), plan) if parent else None
+    from_parent = given.get(name) if given is not None else None
+    layers = [tree for tree in (from_parent, values) if tree is not None]
+    others = [
+        tree
+        for path, file in plan.files.items()
+        if file.folder == chart and _OTHER_VALUES.fullmatch(file.name) and (tree := _document(path, plan)) is not None
+    ]
+    return Scope(layers, own), tuple(Scope([other, *layers], own) for other in others)
+
+
+def _document(path: str, plan: Plan) -> Tree | None:
+    file = plan.files.get(path)
+    return file.documents.trees[0] if file is not None and file.documents.trees else None
+
+
+class _Filler:
+    """Puts in what the marks stand for."""
+
+    def __init__(self, made: Rendered) -> None:
+        self.made = made
+        self.done: dict[int, Node] = {}
+
+    def filled(self, node: Node, around: tuple[int, ...], chain: tuple[int, ...]) -> Node:
+        """A node with its values; `around` are the conditions of the value that holds it."""
+        if isinstance(node, ScalarNode):
+            return self._scalar(node)
+        if id(node) in chain or len(chain) > 60:
+            return node
+        if id(node) not in self.done:
+            own = self._conditions(node, around)
+            inner = (*chain, id(node))
+            if isinstance(node, SequenceNode):
+                node.value = [filled for item in node.value for filled in self._item(item, own, inner)]
+            elif isinstance(node, MappingNode):
+                node.value = [made for key, value in node.value for made in self._entry(key, value, own, inner)]
+            self.done[id(node)] = node
+        return self.done[id(node)]
+
+    def _item(self, item: Node, around: tuple[int, ...], chain: tuple[int, ...]) -> list[Node]:
+        put = self._put(item)
+        if put is not None and put.is_item and put.value.is_known:
+            tree = put.value.tree
+            return [child.node for child in tree.items()] if tree is not None else []
+        own = self._conditions(item, around)
+        filled = self.filled(item, around, chain)
+        return [_maybe(filled)] if own != around else [filled]
+
+    def _entry(
+        self, key: Node, value: Node, around: tuple[int, ...], chain: tuple[int, ...]
+    ) -> list[tuple[Node, Node]]:
+        own = self._conditions(key, around)
+        put = self._put(value) if key.value == "<<" else None
+        if put is not None:
+            tree = put.value.tree
+            if own == around and put.value.is_known and (tree is None or tree.is_mapping or tree.is_null):
+                return [(key, tree.node)] if tree is not None and tree.is_mapping else []
+            name = f"{UNSEEN}{key.start_mark.line}"
+            return [(ScalarNode(_STR, name, key.start_mark, key.end_mark), value)]
+        filled = self.filled(value, own, chain)
+        key = self._scalar(key) if isinstance(key, ScalarNode) else key
+        return [(_maybe(key) if own != around else key, filled)]
+
+    def _conditions(self, node: Node, around: tuple[int, ...]) -> tuple[int, ...]:
+        return self.made.conditions.get(node.start_mark.line, around)
+
+    def _put(self, node: Node) -> Put | None:
+        if not isinstance(node, ScalarNode):
+            return None
+        found = MARK.fullmatch(str(node.value))
+        return self.made.marks.get(found[1]) if found else None
+
+    def _scalar(self, node: ScalarNode) -> Node:
+        if MARK.search(str(node.value)) is None:
+            return node
+        put = self._put(node)
+        if put is not None and put.value.is_known and put.value.tree is not None:
+            return put.value.tree.node
+        text = MARK.sub(self._text, str(node.value))
+        tag = _NULL if not text and put is not None else node.tag
+        return ScalarNode(tag, text, node.start_mark, node.end_mark, node.style)
+
+    def _text(self, found: re.Match[str]) -> str:
+        put = self.made.marks[found[1]]
+        text = put.value.shown
+        return text if text is not None else put.action
+
+
+def _maybe(node: Node) -> Node:
+    """A node that is there under a condition; the old one may be a value of the chart, which others share."""
+    if isinstance(node, ScalarNode):
+        return ScalarNode(MAYBE, node.value, node.start_mark, node.end_mark, node.style)
+    kind = SequenceNode if isinstance(node, SequenceNode) else MappingNode
+    return kind(MAYBE, node.value, node.start_mark, node.end_mark)

@@ -1,0 +1,257 @@
+"""A chart's template -> YAML with the same rows, in which marks stand for what the actions put in.
+
+Control actions leave their row blank and decide which rows stay; a branch whose condition cannot be told stays, and
+its rows are noted. An action that yields a value becomes a mark as long as itself, so that columns are true, too. One
+that yields whole lines (`toYaml ... | nindent 8`) becomes a list item, a merged mapping or a value, by what is around.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dllint.deploy.launchers.kubernetes.helm.expressions import UNKNOWN, Scope, Value, evaluate
+
+_ACTION = re.compile(r"\{\{-?\s*(/\*.*?\*/|(?:\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|[^\"`])*?)\s*-?\}\}", re.DOTALL)
+_JINJA = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_CONTROL = re.compile(r"(if|else if|else|end|with|range|define|block|template|break|continue)\b\s*(.*)", re.DOTALL)
+_ASSIGNMENT = re.compile(r"(\$\w*)\s*(:?=)\s*(.*)", re.DOTALL)
+_INDENT = re.compile(r"\bn?indent\s+(\d+)")
+_NOT_END = re.compile(r"[^\n]")
+_FIRST, _FILLER = 0xF0000, "\ue000"
+_MOST_MARKS = 60_000
+MARK = re.compile(f"([\U000f0000-\U000ffffd]){_FILLER}*")
+
+
+class Put(NamedTuple):
+    """What one mark stands for."""
+
+    value: Value
+    action: str
+    """The action as it is written."""
+    is_item: bool = False
+    """Whether it stands for items of a list, which is where the mark is one."""
+
+
+@dataclass(slots=True)
+class Rendered:
+    """A template as YAML."""
+
+    text: str
+    marks: dict[str, Put]
+    conditions: dict[int, tuple[int, ...]]
+    """Rows, from 0, that are there only under conditions that cannot be told: the numbers of these."""
+
+
+@dataclass(slots=True)
+class _Block:
+    kind: str
+    scope: Scope
+    is_live: bool | None
+    """Whether its text is rendered; None where that cannot be told."""
+    was_taken: bool | None = False
+    """Whether an earlier branch was."""
+    number: int = 0
+
+
+@dataclass(slots=True)
+class _Insertion:
+    row: int
+    indent: int
+    put: Put
+
+
+@dataclass(slots=True)
+class _Renderer:
+    scope: Scope
+    others: tuple[Scope, ...]
+    out: list[str] = field(default_factory=list)
+    marks: dict[str, Put] = field(default_factory=dict)
+    blocks: list[_Block] = field(default_factory=list)
+    conditions: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    insertions: list[_Insertion] = field(default_factory=list)
+    row: int = 0
+    numbers: int = 0
+
+    # Text
+
+    def text(self, text: str) -> None:
+        """Text between actions."""
+        if any(block.is_live is False for block in self.blocks):
+            self.out.append(_NOT_END.sub(" ", text) if "\n" in text else self.mark(Put(Value(), ""), len(text)))
+            self.row += text.count("\n")
+            return
+        open_ones = tuple(block.number for block in self.blocks if block.is_live is None)
+        if open_ones:
+            for row in range(self.row, self.row + text.count("\n") + 1):
+                self.conditions[row] = open_ones
+        self.out.append(text)
+        self.row += text.count("\n")
+
+    def mark(self, put: Put, length: int) -> str:
+        """A new mark for something that is so long in the text."""
+        if not length:
+            return ""
+        name = chr(_FIRST + min(len(self.marks), _MOST_MARKS))
+        self.marks[name] = put if len(self.marks) < _MOST_MARKS else Put(UNKNOWN, "{{}}")
+        return name + _FILLER * (length - 1)
+
+    # Actions
+
+    def action(self, written: str, body: str, *, is_alone: bool) -> None:
+        """One action; `is_alone` if nothing but actions stands on its rows."""
+        control = _CONTROL.match(body)
+        is_live = all(block.is_live is not False for block in self.blocks)
+        row = self.row
+        self.row += written.count("\n")
+        if body.startswith("/*") or _ASSIGNMENT.match(body) or (control and control[1] not in ("template", "block")):
+            self._decide(body, control)
+            put = Put(Value() if self._is_decided() else UNKNOWN, written)
+            self.out.append(_NOT_END.sub(" ", written) if is_alone else self.mark(put, len(written)))
+        elif not is_live:
+            self.out.append(_NOT_END.sub(" ", written))
+        else:
+            self._value(written, body, row, is_alone=is_alone)
+
+    def _value(self, written: str, body: str, row: int, *, is_alone: bool) -> None:
+        put = Put(evaluate(body, self._scope()) if not body.startswith("template") else UNKNOWN, written)
+        if not is_alone:
+            first, *rest = written.split("\n")
+            self.out.append("\n".join([self.mark(put, len(first)), *(" " * len(line) for line in rest)]))
+            return
+        indent = _INDENT.search(body)
+        before = "".join(self.out[-3:]).rpartition("\n")[2]
+        self.insertions.append(_Insertion(row, int(indent[1]) if indent else len(before), put))
+        self.out.append(_NOT_END.sub(" ", written))
+        open_ones = tuple(block.number for block in self.blocks if block.is_live is None)
+        if open_ones:
+            self.conditions[row] = open_ones
+
+    def _decide(self, body: str, control: re.Match[str] | None) -> None:
+        """Open, turn or close a block, or set a variable."""
+        assignment = _ASSIGNMENT.match(body)
+        if assignment:
+            known = assignment[2] == ":=" and not self.blocks
+            self._scope().variables[assignment[1]] = evaluate(assignment[3], self._scope()) if known else UNKNOWN
+        if control is None:
+            return
+        keyword, rest = control[1], control[2]
+        if keyword == "end":
+            if self.blocks:
+                self.blocks.pop()
+        elif keyword in ("else", "else if"):
+            self._turn(rest if keyword == "else if" else rest.removeprefix("with ").strip())
+        elif keyword in ("if", "with", "range", "define"):
+            self._open(keyword, rest)
+
+    def _open(self, keyword: str, rest: str) -> None:
+        self.numbers += 1
+        scope = self._scope()
+        truth = self._truth(rest)
+        value = evaluate(rest, scope) if not _ASSIGNMENT.match(rest) else UNKNOWN
+        if keyword == "define":
+            truth = False
+        elif keyword == "with":
+            scope = scope.inside(value)
+        elif keyword == "range":
+            scope = scope.inside(UNKNOWN)
+            truth = False if truth is False else None
+        self.blocks.append(_Block(keyword, scope, truth, truth, self.numbers))
+
+    def _turn(self, condition: str) -> None:
+        if not self.blocks:
+            return
+        block = self.blocks[-1]
+        self.numbers += 1
+        outer = self.blocks[-2].scope if len(self.blocks) > 1 else self.scope
+        block.scope, block.number = outer, self.numbers
+        truth = self._truth(condition) if condition else True
+        if block.was_taken is None and truth is not False:
+            block.is_live = None
+        else:
+            block.is_live = False if block.was_taken else truth
+        block.was_taken = True if True in (block.was_taken, block.is_live) else block.is_live and block.was_taken
+
+    def _truth(self, condition: str) -> bool | None:
+        """Whether a condition holds; None if other values files of the chart say otherwise."""
+        if _ASSIGNMENT.match(condition):
+            return None
+        truth = evaluate(condition, self._scope()).truth
+        if truth is None or self._scope().dot is not None:
+            return truth
+        return truth if all(evaluate(condition, other).truth in (truth, None) for other in self.others) else None
+
+    def _is_decided(self) -> bool:
+        return all(block.is_live is not None for block in self.blocks)
+
+    def _scope(self) -> Scope:
+        return self.blocks[-1].scope if self.blocks else self.scope
+
+
+def rendered(text: str, scope: Scope, others: tuple[Scope, ...] = ()) -> Rendered:
+    """A template with the values of a scope; `others` are scopes that users may take instead."""
+    text = _JINJA.sub(lambda found: _NOT_END.sub(" ", found[0]), text)
+    renderer = _Renderer(scope, others)
+    last = 0
+    for found in _ACTION.finditer(text):
+        renderer.text(text[last : found.start()])
+        renderer.action(found[0], found[1].strip(), is_alone=_is_alone(text, found))
+        last = found.end()
+    renderer.text(text[last:])
+    lines = "".join(renderer.out).split("\n")
+    for insertion in renderer.insertions:
+        _insert(insertion, lines, renderer)
+    return Rendered("\n".join(lines), renderer.marks, renderer.conditions)
+
+
+def _is_alone(text: str, found: re.Match[str]) -> bool:
+    start = text.rfind("\n", 0, found.start()) + 1
+    end = text.find("\n", found.end())
+    around = text[start : found.start()] + text[found.end() : end if end >= 0 else len(text)]
+    return not _ACTION.sub("", around).strip()
+
+
+# --- whole lines ---
+
+
+def _insert(insertion: _Insertion, lines: list[str], renderer: _Renderer) -> None:
+    """Put a mark into the row of an action that yields whole lines."""
+    form = _form(insertion, lines)
+    put = insertion.put._replace(is_item=form == "- ")
+    lines[insertion.row] = " " * insertion.indent + form + renderer.mark(put, 1)
+
+
+def _form(insertion: _Insertion, lines: list[str]) -> str:
+    """What has to stand before a mark: a dash among items, a merge key among keys, nothing for a value."""
+    tree = insertion.put.value.tree
+    own = "- " if tree is not None and tree.is_list else "<<: " if tree is not None and tree.is_mapping else ""
+    before = next((lines[row] for row in range(insertion.row - 1, -1, -1) if lines[row].strip()), "")
+    siblings = _sibling(lines, range(insertion.row - 1, -1, -1), insertion.indent)
+    siblings = siblings or _sibling(lines, range(insertion.row + 1, len(lines)), insertion.indent)
+    if siblings is None:
+        return own
+    if siblings.startswith("- "):
+        return "- "
+    is_open = before.strip().endswith(":") and _indent(before) == insertion.indent
+    return "- " if is_open and own == "- " else "<<: "
+
+
+def _sibling(lines: list[str], rows: range, indent: int) -> str | None:
+    """The nearest row at the same depth, before the block around it begins or ends; without its indentation."""
+    for row in rows:
+        line = lines[row]
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        depth = _indent(line)
+        if depth == indent:
+            return line.strip()
+        if depth < indent:
+            # `- name: x` opens a mapping that its own keys go on with, two columns further in.
+            inner = line.lstrip()
+            return "key:" if inner.startswith("- ") and depth + 2 == indent else None
+    return None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
