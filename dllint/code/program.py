@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dllint.code import apis, classes, fetching, pickling, scripts
+from dllint.code import apis, classes, fetching, pickling, processes, scripts
 from dllint.code.bindings import Binding
 from dllint.code.callers import Callers
 from dllint.code.datasets import Dataset
@@ -20,6 +20,7 @@ from dllint.code.loader import Loader
 from dllint.code.modules import Module, ModuleTable, defined_names
 from dllint.code.pickling import Carried
 from dllint.code.pins import Pins
+from dllint.code.processes import Childless
 from dllint.code.scopes import ClassScope, FunctionScope
 from dllint.code.scripts import Script
 from dllint.code.values import UNKNOWNS, External, Frame, ModuleRef, Values
@@ -347,4 +348,5 @@ _SUBJECTS: dict[type, Callable[[Program], Iterable[Any]]] = {
     Fetch: fetching.find,
     Script: scripts.find,
     Carried: pickling.find,
+    Childless: processes.find,
 }
