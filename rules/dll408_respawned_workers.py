@@ -83,9 +83,9 @@ def respawned_workers(loader: Loader) -> Iterator[Finding]:
         return
     slow = methods <= start_method.PICKLING
     yield RULE.finding(
-        loader.location,
-        f"{loader.describe_workers()} are started anew in each epoch"
-        + (f" by {' or '.join(sorted(methods))}, 0.6 seconds or more each" if slow else ""),
+        loader.made_at,
+        f"each epoch starts {loader.describe_workers()} anew"
+        + (f", by {' or '.join(sorted(methods))}: 0.6 seconds or more each" if slow else ""),
         help="pass persistent_workers=True: the workers then live as long as the loader",
         related=repetition.way(),
         symbol=loader.symbol,

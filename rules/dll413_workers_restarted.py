@@ -104,8 +104,8 @@ def _first_batch(found: Repetition) -> Finding:
 def _built_in_loop(found: Rebuilt) -> Finding:
     loop = found.frame.scope.module.location(iterations.head(found.loop))
     return RULE.finding(
-        found.loader.location,
-        f"an equal loader is built in each turn of the loop, and {found.loader.describe_workers()} are started for it",
+        found.loader.made_at,
+        f"each turn of the loop builds an equal loader, and starts {found.loader.describe_workers()} for it",
         help="build it once before the loop, with persistent_workers=True",
         related=[Related("built in each turn of this loop", loop), found.iteration.related()],
         symbol=found.loader.symbol,

@@ -112,6 +112,15 @@ class Loader:
         """Where it is built."""
         return self.module.location(self.call)
 
+    @property
+    def made_at(self) -> Location:
+        """Where the loader is made: for the project's own loader class the call of that."""
+        made, frame = (
+            self.construction,
+            self.frame.receiver.frame if isinstance(self.frame.receiver, Instance) else None,
+        )
+        return self.location if made is self.call or frame is None else frame.scope.module.location(made)
+
     def where(self, name: str) -> Location:
         """Where an argument stands; the call if it is not passed."""
         argument = self.arguments.get(name) or self.option(name).argument

@@ -49,7 +49,10 @@ def between_epochs(program: Program, loader: Loader, repetition: Repetition) -> 
     held = list(_held(program, loader, entries))
     if not held:
         return
-    found = [found for found in _writes(program, repetition) if _held_object(program, found, held) is not None]
+    # What worker code writes itself is a cache of what it has read: that each process has its own is as it should be.
+    kept = {write.name for entry in entries for step in entry.code.steps for write in step.scope.index().writes}
+    writes = (found for found in _writes(program, repetition) if found.write.name not in kept)
+    found = [found for found in writes if _held_object(program, found, held) is not None]
     settled = {one.write.name for one in found if _is_settled(program, one, repetition)}
     for one in found:
         holder = _held_object(program, one, held)
