@@ -84,4 +84,4 @@ FRONT_ENDS: tuple[FrontEnd, ...] = (
         ((b"apiVersion", b"containers"), (b"apiVersion", b"TrainJob"), (b"argoproj.io", b"image")),
     ),
 )
-CODE_FRONT_ENDS: tuple[CodeFrontEnd, ...] = ()
+CODE_FRONT_ENDS: tuple[CodeFrontEnd, ...] = (CodeFrontEnd("metaflow", "metaflow"), CodeFrontEnd("kfp", "kfp"))

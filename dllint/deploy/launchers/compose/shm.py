@@ -95,7 +95,11 @@ def _of_options(layer: Layer, options: tuple[str, ...] | list[str]) -> Found:
         return _UNKNOWN
     size = Setting(tmpfs_bytes(sizes[-1]), layer.at, sizes[-1])
     what = f"the kernel refuses `size={sizes[-1]}` for a tmpfs: its units are k, m and g"
-    flaws = (Flaw(FlawKind.REFUSED, layer.at, what, "`/dev/shm:size={size}`"),) if size.value is None else ()
+    flaws = (
+        (Flaw(FlawKind.REFUSED, layer.at, what, "write the unit as one letter, such as `size=8g`"),)
+        if size.value is None
+        else ()
+    )
     return Found(SharedMemory(ShmSource.MEMORY, size, layer.at), flaws)
 
 

@@ -1,0 +1,43 @@
+"""The loaders that a function reaches: for launchers that run a function of the project in a container."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from dllint.code.loader import Loader
+from dllint.code.reach import Step, WorkerCode
+from dllint.code.scopes import FunctionScope
+from dllint.code.values import ClassRef, Frame
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+
+
+def starts_workers(function: FunctionScope, plan: Plan) -> bool:
+    """Whether a function certainly gets to a loader with workers, by its calls or by a method of what it makes."""
+    loaders = [loader for loader in plan.program.facts.loaders if loader.has_workers]
+    return bool(loaders) and any(map(_Reached(function, plan).holds, loaders))
+
+
+class _Reached:
+    """The functions that one calls, and the classes that they make objects of."""
+
+    def __init__(self, function: FunctionScope, plan: Plan) -> None:
+        found = WorkerCode(plan.program, [Step(function, Frame(function), "")])
+        self.scopes = {id(step.scope) for step in found.steps}
+        evaluator = plan.program.evaluator
+        made = (
+            value
+            for step in found.steps
+            for call in step.scope.index().calls
+            if isinstance(call.func, (ast.Name, ast.Attribute))
+            for value in evaluator.values(call.func, step.frame)
+        )
+        self.classes = {id(value.cls) for value in made if isinstance(value, ClassRef)}
+
+    def holds(self, loader: Loader) -> bool:
+        """Whether a loader is built in one of them."""
+        scope = loader.frame.scope
+        owner = scope.owner if isinstance(scope, FunctionScope) else None
+        return id(scope) in self.scopes or (owner is not None and id(owner) in self.classes)
