@@ -83,5 +83,9 @@ FRONT_ENDS: tuple[FrontEnd, ...] = (
         frozenset((Kind.YAML, Kind.JSON, Kind.SHELL)),
         ((b"apiVersion", b"containers"), (b"apiVersion", b"TrainJob"), (b"argoproj.io", b"image")),
     ),
+    FrontEnd("jupyterhub", frozenset({Kind.YAML}), ((b"singleuser", b"image"),)),
+    FrontEnd("ray_cluster", frozenset({Kind.YAML}), ((b"docker:", b"provider"),)),
+    FrontEnd("dstack", frozenset({Kind.YAML}), ((b"type: task",), (b"type: dev-environment",))),
+    FrontEnd("determined", frozenset({Kind.YAML}), ((b"entrypoint:", b"searcher"), (b"entrypoint:", b"hyperparam"))),
 )
 CODE_FRONT_ENDS: tuple[CodeFrontEnd, ...] = (CodeFrontEnd("metaflow", "metaflow"), CodeFrontEnd("kfp", "kfp"))
