@@ -146,6 +146,25 @@ def read_by(program: Program, loader: Loader) -> list[Instance]:
     return memo[id(loader)]
 
 
+def sampled_by(program: Program, loader: Loader) -> list[Instance]:
+    """The objects whose own `__getitem__` gives a loader its samples: not those that another project class wraps."""
+    found: dict[tuple[object, ...], Instance] = {}
+    pending = list(loader.dataset_values())
+    for _ in range(_MOST_WRAPPED):
+        if not pending:
+            break
+        value = pending.pop()
+        if isinstance(value, Instance):
+            found[value.key] = value
+        else:
+            pending += _within(program, value)
+    return list(found.values())
+
+
+_MOST_WRAPPED = 60
+"""Values in library wrappers that are looked into."""
+
+
 def _read(program: Program, value: Value, depth: int, seen: set[object]) -> Iterator[Instance]:
     if depth > 5 or value.key in seen:
         return

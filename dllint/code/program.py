@@ -66,6 +66,7 @@ class Program:
         self.explicit: set[str] = {f.path for f in project.files if f.explicit}
         self.modules = ModuleTable.build(project.root, list(self._read(project)), _module_type)
         self._importers: dict[bytes, list[Module]] = {}
+        self._with_words: dict[tuple[str, ...], list[Module]] = {}
         self.evaluator = Evaluator(self)
         self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.mro_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
@@ -192,9 +193,12 @@ class Program:
         return list(found.values())
 
     def modules_with(self, *words: str) -> list[Module]:
-        """The modules whose text holds all these words."""
-        needles = [word.encode() for word in words]
-        return [m for m in self.modules.by_file.values() if all(needle in m.data for needle in needles)]
+        """The modules whose text holds all these words; asked again and again, they are looked for once."""
+        if words not in self._with_words:
+            needles = [word.encode() for word in words]
+            modules = self.modules.by_file.values()
+            self._with_words[words] = [m for m in modules if all(needle in m.data for needle in needles)]
+        return self._with_words[words]
 
     def source(self, path: str) -> Source | None:
         """The text of a file by the path that it is shown with."""
