@@ -85,7 +85,7 @@ from dllint.code import classes, collating, datasets, returns
 from dllint.code.collating import Filtered
 from dllint.code.loader import Loader
 from dllint.code.returns import NoneReturn
-from dllint.code.values import Frame, Instance
+from dllint.code.values import Frame, Instance, is_unknown
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
@@ -101,16 +101,27 @@ RULE = Rule(
 @RULE.check
 def none_sample(loader: Loader) -> Iterator[Finding]:
     """Yield where a loader's samples can be None, or its batches empty."""
-    for found in collating.filtered(loader.program, loader):
-        yield _of_collate(loader, found)
-    if not loader.api.positional or not collating.is_default(loader):
-        return
+    if _may_give_none(loader):
+        yield from (_of_collate(loader, found) for found in collating.filtered(loader.program, loader))
+    if loader.api.positional and collating.is_default(loader):
+        yield from (_of_sample(loader, instance, found) for instance, found in _samples(loader))
+
+
+def _samples(loader: Loader) -> Iterator[tuple[Instance, NoneReturn]]:
+    """The places by which the datasets of a loader give None."""
     for instance in datasets.sampled_by(loader.program, loader):
         method = classes.method(loader.program.evaluator, instance.cls, "__getitem__")
-        if method is None:
-            continue
-        frame = Frame(method, instance)
-        yield from (_of_sample(loader, instance, f) for f in returns.none_returns(loader.program, frame))
+        if method is not None:
+            found = returns.none_returns(loader.program, Frame(method, instance))
+            yield from ((instance, place) for place in found)
+
+
+def _may_give_none(loader: Loader) -> bool:
+    """Whether a loader's samples may be None: a filter over datasets that are seen to give none is mere caution."""
+    if "collate_fn" not in loader.arguments:
+        return False
+    seen = datasets.sampled_by(loader.program, loader)
+    return not seen or is_unknown(loader.dataset_values()) or any(_samples(loader))
 
 
 def _of_sample(loader: Loader, instance: Instance, found: NoneReturn) -> Finding:
