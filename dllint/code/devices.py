@@ -118,6 +118,19 @@ def _of_constant(value: object) -> Device | None:
     return None if value is None else Device.NONE
 
 
+def can_be_cuda(program: Program, values: Values) -> bool:
+    """Whether the source itself names an accelerator among what a device can be: where there is one, it is used."""
+    for value in by_default(values):
+        if isinstance(value, Product) and value.name == "torch.device":
+            arguments = [*value.node.args, *(k.value for k in value.node.keywords if k.arg == "type")]
+            inner = program.evaluator.values(arguments[0], value.frame) if arguments else ()
+            if can_be_cuda(program, inner):
+                return True
+        elif isinstance(value, (Const, Product)) and _of_value(program, value) is Device.CUDA:
+            return True
+    return False
+
+
 def transfer(program: Program, call: ast.Call, frame: Frame) -> Transfer | None:
     """What a call does to a device; None if it touches none but the CPU."""
     function = call.func

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.code import datasets, descriptors, iterations, loaders, start_method, state
+from dllint.code import datasets, default_device, descriptors, iterations, loaders, start_method, state
 from dllint.code.callables import innermost
 from dllint.code.datasets import Dataset
 from dllint.code.iterations import Iteration, Repetition
@@ -23,6 +23,7 @@ from dllint.code.workers import entries_of_values
 from dllint.finding import Related
 
 if TYPE_CHECKING:
+    from dllint.code.default_device import Default
     from dllint.code.devices import Transfer
     from dllint.code.handles import Handle
     from dllint.code.program import Program
@@ -209,6 +210,11 @@ class Facts:
             steps += entries_of_values(self.program, loader.dataset_values(), "dataset")
             if steps or any(not isinstance(v, Unknown) for v in loader.dataset_values()):
                 yield WorkerEntry(self.program, loader, steps)
+
+    @cached_property
+    def cuda_defaults(self) -> list[Default]:
+        """The places that make CUDA the default device."""
+        return default_device.find(self.program)
 
     def loaders_made_by(self, value: Value) -> list[Loader]:
         """The loaders that a loader object can be, by the call that made it."""
