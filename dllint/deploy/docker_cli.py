@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from dllint.deploy.commands import Command, Word
 
+SDK = "docker SDK"
+"""The program of an invocation that is a call of the docker SDK."""
 _PROGRAMS = frozenset({"docker", "podman", "nvidia-docker", "nerdctl", "docker.exe", "podman-remote", "podman-hpc"})
 _PROGRAM_VARIABLE = re.compile(r"\$[({]?\w*(?:docker|podman)\w*[)}]?", re.IGNORECASE)
 _GLOBAL_VALUED = frozenset(

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dllint.deploy.commands import Word
-from dllint.deploy.docker_cli import Invocation
-from dllint.deploy.sizes import DEFAULT_SHM, docker_bytes, is_share_of_memory, tmpfs_bytes
+from dllint.deploy.docker_cli import SDK, Invocation
+from dllint.deploy.sizes import DEFAULT_SHM, docker_bytes, docker_sdk_bytes, is_share_of_memory, tmpfs_bytes
 from dllint.deploy.workload import Flaw, FlawKind, Setting, SharedMemory, ShmSource, Workload
 from dllint.finding import Location
 
@@ -74,7 +74,7 @@ def _of_ipc(ipc: Word) -> SharedMemory:
 def _of_size(size: Word, program: str) -> Shm:
     if not size.known:
         return Shm(SharedMemory(ShmSource.UNKNOWN, Setting(None, size.at, size.text), size.at))
-    value = docker_bytes(size.text)
+    value = docker_sdk_bytes(size.text) if program == SDK else docker_bytes(size.text)
     if value == 0 and program.startswith("podman"):
         return Shm(SharedMemory(ShmSource.MEMORY, at=size.at))
     setting = Setting(DEFAULT_SHM if value == 0 else value, size.at, size.text)
@@ -130,7 +130,7 @@ def _of_tmpfs_size(word: Word, after: Word, text: str) -> Shm:
     flaws = []
     if value is None:
         what = f"the kernel refuses `size={text}` for a tmpfs: its units are k, m and g"
-        flaws.append(_refused(after, what, "`--tmpfs /dev/shm:size={size}`"))
+        flaws.append(_refused(after, what, "write it as in `--tmpfs /dev/shm:size=8g`"))
     return Shm(SharedMemory(ShmSource.MEMORY, setting, word.at), flaws)
 
 

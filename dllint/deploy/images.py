@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy.dockerfiles import Copy, Stage, brings_packages, stage_called, stages
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.workload import DOCKERFILE, Build, Flaw, FlawKind, SharedMemory, ShmSource, Workload
+from dllint.deploy.workload import Build, Flaw, FlawKind, SharedMemory, ShmSource, Workload
 from dllint.files import Kind
 from dllint.finding import Location
 from dllint.syntax.dockerfile import Instruction
@@ -258,7 +258,7 @@ class Images:
             if workload.build is None or workload.image is None or not workload.image.value:
                 continue
             image = self.built_for(workload)
-            if image is not None and workload.launcher is not DOCKERFILE:
+            if image is not None:
                 found[_normal(workload.image.value)] = image
         return found
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from dllint.code.program import Program, Unreadable
 from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.workload import Workload
+from dllint.deploy.workload import ShmSource, Workload
 from dllint.files import Kind
 from dllint.settings import Settings
 from dllint.syntax.python import CannotParseError
@@ -69,7 +69,19 @@ class Plan:
     def workloads(self) -> list[Workload]:
         """Everything that runs a container, in the order of the files; one place is one workload."""
         found = {(workload.path, workload.at): workload for workload in self._workloads()}
-        return list(found.values())
+        stand_ins = [workload for workload in found.values() if workload.stands_for is not None]
+        workloads = [workload for workload in found.values() if workload.stands_for is None]
+        for stand_in in stand_ins:
+            self._hand_over(stand_in, workloads)
+        return workloads
+
+    def _hand_over(self, stand_in: Workload, workloads: list[Workload]) -> None:
+        """Give the flaws of a stand-in to the container that it stands for, unless that is given what it needs."""
+        files, name = stand_in.stands_for or ((), "")
+        paths = {self.files[file].path for file in files if file in self.files}
+        for workload in workloads:
+            if workload.path in paths and workload.name == name and workload.shm.source is ShmSource.DEFAULT:
+                workload.flaws += stand_in.flaws
 
     def _workloads(self) -> Iterator[Workload]:
         for file in self.files.values():

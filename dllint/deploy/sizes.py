@@ -16,6 +16,7 @@ DEFAULT_SHM = 64 * MIB
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _DOCKER = re.compile(rf"({_NUMBER}) ?(?:([kmgtp])(?:b|ib)?|b)?", re.IGNORECASE | re.ASCII)
+_SDK = re.compile(rf"({_NUMBER})\s*([bkmgt])b?", re.IGNORECASE | re.ASCII)
 _QUANTITY = re.compile(
     r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:(Ki|Mi|Gi|Ti|Pi|Ei)|([numkMGTPE])|[eE]([+-]?\d{1,3}))?", re.ASCII
 )
@@ -35,6 +36,17 @@ def docker_bytes(text: str) -> int | None:
         return None
     value = float(found[1]) * _BINARY.get((found[2] or "").lower(), 1)
     return int(value) if 0 <= value < float(1 << 63) else None
+
+
+def docker_sdk_bytes(text: str) -> int | None:
+    """Bytes that the docker SDK for Python reads (`docker.utils.parse_bytes`); None where it raises.
+
+    A unit is one of `b k m g t`, with a `b` behind it or not, in powers of 1024: `8GiB` and `8Gi` are refused.
+    """
+    found = _SDK.fullmatch(text)
+    if found is None:
+        return docker_bytes(text) if text.isdecimal() else None
+    return int(float(found[1]) * _BINARY.get(found[2].lower(), 1))
 
 
 def quantity(text: str) -> Fraction | None:

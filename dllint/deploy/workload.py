@@ -135,6 +135,9 @@ class Workload:
     """Variables that are set; None for a value that cannot be known."""
     is_training: bool = False
     """Whether the launcher itself says that it trains with torch (kind PyTorchJob, a torch runtime)."""
+    stands_for: tuple[tuple[str, ...], str] | None = None
+    """Another launcher's container that this one only asks for: the absolute paths of its files, and its name there.
+    The plan gives that container the flaws found here."""
     related: tuple[Related, ...] = ()
     """Places that shaped it: the base of an override, the overlay, the values of a chart."""
 

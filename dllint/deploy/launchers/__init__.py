@@ -60,6 +60,8 @@ _WITH_COMMANDS = frozenset((Kind.SHELL, Kind.MAKEFILE, Kind.MARKDOWN, Kind.POWER
 FRONT_ENDS: tuple[FrontEnd, ...] = (
     FrontEnd("dockerfile", frozenset({Kind.DOCKERFILE}), ((b"FROM",), (b"from",), (b"From",))),
     FrontEnd("docker_run", _WITH_COMMANDS, ((b"docker",), (b"podman",), (b"nerdctl",), (b"DOCKER",))),
+    FrontEnd("ci_jobs", frozenset({Kind.YAML}), ((b"container", b"jobs"), (b"image", b"script"))),
+    FrontEnd("devcontainer", frozenset({Kind.JSON}), ((b"image",), (b"ockerfile",), (b"ocker",))),
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),
     FrontEnd("nomad", frozenset({Kind.HCL}), ((b"task", b"driver"),)),
     FrontEnd("bake", frozenset((Kind.HCL, Kind.JSON)), ((b"target", b"shm-size"),)),
@@ -88,4 +90,10 @@ FRONT_ENDS: tuple[FrontEnd, ...] = (
     FrontEnd("dstack", frozenset({Kind.YAML}), ((b"type: task",), (b"type: dev-environment",))),
     FrontEnd("determined", frozenset({Kind.YAML}), ((b"entrypoint:", b"searcher"), (b"entrypoint:", b"hyperparam"))),
 )
-CODE_FRONT_ENDS: tuple[CodeFrontEnd, ...] = (CodeFrontEnd("metaflow", "metaflow"), CodeFrontEnd("kfp", "kfp"))
+CODE_FRONT_ENDS: tuple[CodeFrontEnd, ...] = (
+    CodeFrontEnd("metaflow", "metaflow"),
+    CodeFrontEnd("kfp", "kfp"),
+    CodeFrontEnd("docker_argv", "docker"),
+    CodeFrontEnd("docker_argv", "podman"),
+    CodeFrontEnd("docker_sdk", "docker"),
+)

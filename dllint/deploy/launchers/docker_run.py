@@ -27,11 +27,16 @@ def launcher(program: str) -> Launcher:
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
     """The containers that the commands in a file run."""
     for command in commands_of(file, plan):
-        found = subcommand(command)
-        if found is not None and found[1] == "run":
-            options = run_options(found[0], found[2])
-            if options.rest:
-                yield _workload(command, options, plan)
+        yield from workloads_of(command, plan)
+
+
+def workloads_of(command: Command, plan: Plan) -> Iterator[Workload]:
+    """The container that a command runs; none where it does something else."""
+    found = subcommand(command)
+    if found is not None and found[1] == "run":
+        options = run_options(found[0], found[2])
+        if options.rest:
+            yield _workload(command, options, plan)
 
 
 def _workload(command: Command, options: Invocation, plan: Plan) -> Workload:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy import images
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.workload import DOCKERFILE, Build, Setting, Workload
+from dllint.deploy.workload import DOCKERFILE, Build, Workload
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -23,7 +23,6 @@ def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
         file.path,
         image.at,
         folder=file.folder,
-        image=Setting(image.base, image.at, image.base),
         build=Build(file.folder, file.absolute),
         workdir=image.workdir,
         shm=image.shm,

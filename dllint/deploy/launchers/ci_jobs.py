@@ -1,0 +1,121 @@
+"""Jobs of CI that run in a container: GitHub Actions (`container`) and GitLab (`image`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from yaml.nodes import ScalarNode
+
+from dllint.deploy.ci import scalar
+from dllint.deploy.commands import Script, Word, commands_in
+from dllint.deploy.docker_cli import Invocation, Option, run_options
+from dllint.deploy.docker_options import apply
+from dllint.deploy.launchers.docker_run import image_flaws
+from dllint.deploy.texts import DeployFile
+from dllint.deploy.workload import Launcher, Setting, ShmSource, Workload
+from dllint.finding import Location
+from dllint.syntax.mapped import Mapped, joined
+from dllint.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+
+GITHUB = Launcher("GitHub Actions", "give the job's container `options: --shm-size={size}`")
+GITLAB = Launcher(
+    "GitLab CI", "set `shm_size = {size}` below `[runners.docker]` in the runner's config.toml", "{bytes}"
+)
+_GITLAB_SCRIPTS = ("before_script", "script", "after_script")
+
+
+def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
+    """The containers that the jobs of a CI file run in."""
+    for tree in file.documents.trees:
+        if tree.get("jobs") is not None and ("on" in tree or "true" in tree or ".github" in file.path):
+            yield from _github(tree, file, plan)
+        elif file.name.endswith(".gitlab-ci.yml") or ".gitlab/" in file.path:
+            yield from _gitlab(tree, file, plan)
+
+
+# GitHub Actions
+
+
+def _github(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
+    jobs = tree.get("jobs")
+    for name, job in jobs.pairs() if jobs is not None else []:
+        container = job.get("container")
+        if container is not None and (container.is_mapping or container.text):
+            yield _job(name, job, container, file, plan)
+
+
+def _job(name: str, job: Tree, container: Tree, file: DeployFile, plan: Plan) -> Workload:
+    image = container if container.text else container.get("image")
+    options = container.get("options")
+    workload = Workload(GITHUB, file.path, _anchor(container, image, options, file), name, plan.root)
+    if image is not None and image.text:
+        workload.image = Setting(None if "${{" in image.text else image.text, image.at, image.text)
+    steps = job.get("steps")
+    scripts = [text for step in (steps.items() if steps is not None else []) if (text := step.text_of("run"))]
+    workload.command = ("\n".join(scripts),) if scripts else None
+    apply(_options(container, options, file), workload)
+    if workload.shm.source is ShmSource.DEFAULT:
+        workload.flaws += image_flaws(workload, plan)
+    return workload
+
+
+def _anchor(container: Tree, image: Tree | None, options: Tree | None, file: DeployFile) -> Location:
+    """The options, if there are some; else from the `container` key to the image."""
+    if options is not None:
+        return file.line_at(options.key_at.row)
+    start = container.key_at
+    end = file.line_at(image.at.row if image is not None and image.at.row >= start.row else start.row)
+    return Location(file.path, start.row, start.column, end.end_row, end.end_column)
+
+
+def _options(container: Tree, options: Tree | None, file: DeployFile) -> Invocation:
+    """The `options` as docker create reads them, and the `volumes` and `env` beside them."""
+    words = _words(options, file) if options is not None else []
+    found = run_options("docker", words)
+    volumes = container.get("volumes")
+    environment = container.get("env")
+    more = [("volume", _word(item.text or "", item)) for item in (volumes.items() if volumes is not None else [])]
+    pairs = environment.pairs() if environment is not None else []
+    more += [("env", _word(f"{name}={value.text}", value)) for name, value in pairs if value.text is not None]
+    has_unknown = found.has_unknown or any(word.many for word in found.rest)
+    return found._replace(
+        options=found.options + [Option(name, word, word) for name, word in more], has_unknown=has_unknown
+    )
+
+
+def _words(tree: Tree, file: DeployFile) -> list[Word]:
+    if not isinstance(tree.node, ScalarNode):
+        return []
+    source = scalar(file, tree.node)
+    flat = source.replaced(source.text.replace("\n", " "))
+    # A command's name in front of the options makes them the words of a command.
+    named = commands_in(Script(joined((Mapped("docker ", source.origin(0)), flat)), file.folder), file)
+    return list(named[0].words[1:]) if named else []
+
+
+def _word(text: str, tree: Tree) -> Word:
+    return Word(text, tree.at, known="${{" not in text)
+
+
+# GitLab
+
+
+def _gitlab(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
+    default = tree.get("default", "image") or tree.get("image")
+    for name, job in tree.pairs():
+        scripts = [text for key in _GITLAB_SCRIPTS if (part := job.get(key)) is not None for text in part.texts()]
+        own = job.get("image")
+        image = own if own is not None else default
+        if name == "default" or job.get("script") is None or image is None:
+            continue
+        written = image if image.text else image.get("name")
+        if written is not None and written.text and "$" not in written.text:
+            at = file.line_at(written.at.row)
+            workload = Workload(GITLAB, file.path, at, name, plan.root)
+            workload.image = Setting(written.text, written.at, written.text)
+            workload.command = ("\n".join(scripts),)
+            yield workload
