@@ -67,7 +67,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import per_sample, storages
+from dllint.code import eager, per_sample, storages
 from dllint.code.facts import WorkerEntry
 from dllint.code.state import Item
 from dllint.code.storages import Storages
@@ -96,13 +96,19 @@ def many_tensors_on_dataset(entry: WorkerEntry) -> Iterator[Finding]:
                 yield _finding(entry, found, None)
     total = 0
     for item in entry.items:
-        for found in storages.of_item(entry.program, item) if not entry.drops(item) else ():
+        for found in _carried(entry, item):
             if found.total is None and not _is_per_sample(entry, item):
                 continue
             total += found.total or 0
             if found.total is None or total > _MOST:
                 yield _finding(entry, found, item)
                 total = 0
+
+
+def _carried(entry: WorkerEntry, item: Item) -> Iterator[Storages]:
+    """What an attribute adds to the storages that are sent, unless an option that is off asks for it."""
+    if not entry.drops(item) and not eager.is_asked_for(entry.program, item):
+        yield from storages.of_item(entry.program, item)
 
 
 def _is_per_sample(entry: WorkerEntry, item: Item) -> bool:

@@ -101,9 +101,9 @@ class WorkerEntry:
                 yield from loader.dataset_values()
 
     def picks_by_index(self, step: Step, node: ast.AST) -> bool:
-        """Whether a container that worker code reads at `node` is indexed by what changes with the item."""
+        """Whether a container that worker code reads at `node` is indexed by the index of the item itself."""
         around = parent(node)
-        return isinstance(around, ast.Subscript) and self.variation.of(around.slice, step) is True
+        return isinstance(around, ast.Subscript) and self.variation.is_index(around.slice, step)
 
     def _called_objects(self) -> Iterator[Instance]:
         for loader in self.loaders:

@@ -71,6 +71,29 @@ class Variation:
             return True
         return None if None in found else False
 
+    def is_index(self, node: ast.AST | None, step: Step) -> bool:
+        """Whether an expression is the index of the item, or is made of it and of nothing that is looked up by it."""
+        parts = [part for part in ast.walk(node) if isinstance(part, ast.Name)] if node is not None else []
+        looked_up = node is None or any(isinstance(part, ast.Subscript) for part in ast.walk(node))
+        if looked_up or self.of(node, step) is not True:
+            return False
+        return all(self._names_index(part, step) for part in parts if self.of(part, step) is True)
+
+    def _names_index(self, node: ast.Name, step: Step) -> bool:
+        bindings = step.scope.index().bindings.get(node.id, ())
+        reached = reaching(list(bindings), node) if bindings else []
+        return bool(reached) and all(self._binds_index(binding, step) for binding in reached)
+
+    def _binds_index(self, binding: Binding, step: Step) -> bool:
+        if binding.kind == "assign":
+            return self.is_index(binding.value, step)
+        if binding.kind != "parameter" or step.parent is None:
+            return binding.kind == "parameter"
+        if isinstance(step.call, ast.Subscript):
+            return self.is_index(step.call.slice, step.parent)
+        given = passed(binding.name, step.scope, step.call)[0] if isinstance(step.call, ast.Call) else None
+        return self.is_index(given, step.parent)
+
     # Names
 
     def _name(self, node: ast.Name, step: Step) -> bool | None:
