@@ -277,13 +277,22 @@ def is_asked_for(program: Program, item: Item) -> bool:
     frame: Frame | None = item.frame
     node: ast.AST = item.write.node
     while frame is not None:
-        for test, outcome in conditions.leading_to(node):
-            if _names_an_option(test) and not _holds_by_default(program, test, outcome, frame):
-                return True
+        if is_optional(program, node, frame):
+            return True
         if frame.call is None or frame.caller is None or frame.caller.scope.parent is not item.frame.scope.parent:
             break
         node, frame = frame.call, frame.caller
     return "cache" in item.frame.scope.name.lower()
+
+
+def is_optional(program: Program, node: ast.AST, frame: Frame) -> bool:
+    """Whether a node is only reached by an option for data in memory that is off by default."""
+    return any(is_off(program, test, outcome, frame) for test, outcome in conditions.leading_to(node))
+
+
+def is_off(program: Program, test: ast.expr, outcome: bool, frame: Frame) -> bool:
+    """Whether a test asks for an option for data in memory, and comes out otherwise by default."""
+    return _names_an_option(test) and not _holds_by_default(program, test, outcome, frame)
 
 
 def _names_an_option(test: ast.expr) -> bool:

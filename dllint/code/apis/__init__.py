@@ -32,7 +32,7 @@ from dllint.code.apis.loaders import (
 from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
 from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, STARTS_PROCESSES
-from dllint.code.apis.pure import PURE_FUNCTIONS, PURE_METHODS
+from dllint.code.apis.pure import PURE_FUNCTIONS, PURE_METHODS, REMEMBERS
 from dllint.code.apis.reading import DECODES, FORCES_CONTENTS, LAZY_READS, LISTS_FILES, PARSES
 from dllint.code.apis.sharding import WORKER_QUERIES
 from dllint.code.apis.threads import HANDS_TO_LOOP, REMOTE_PROTOCOLS, THREADED, WAITED_FOR, ThreadedApi
@@ -80,6 +80,7 @@ __all__ = [
     "PURE_FUNCTIONS",
     "PURE_METHODS",
     "RANK_QUERIES",
+    "REMEMBERS",
     "REMOTE_PROTOCOLS",
     "STARTS_PROCESSES",
     "TENSOR_FACTORY_METHODS",

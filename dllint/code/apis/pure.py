@@ -1,4 +1,4 @@
-"""Functions whose result depends on nothing but what they are given."""
+"""Functions whose result depends on nothing but what they are given, and decorators that keep results."""
 
 from __future__ import annotations
 
@@ -61,3 +61,6 @@ PURE_METHODS = frozenset(
     }
 )
 """Methods of strings, paths and numbers."""
+
+REMEMBERS = frozenset({"functools.cache", "functools.lru_cache", "cachetools.cached"})
+"""Decorators that keep the results of a function: all of them, unless their arguments set a bound."""
