@@ -70,11 +70,11 @@ class Step:
 
     def hops(self, node: ast.AST) -> Iterator[tuple[Step, ast.AST]]:
         """A node of this function, then the calls that lead here, each with the function that it stands in."""
-        step, at = self, node
-        yield step, at
+        yield self, node
+        step = self
         while step.parent is not None and step.call is not None:
-            step, at = step.parent, step.call
-            yield step, at
+            yield step.parent, step.call
+            step = step.parent
 
     def way(self) -> list[Related]:
         """From the entry to this function, each hop where the call of it stands."""
