@@ -183,6 +183,68 @@ def test_a_file_beside_the_base_may_be_merged_or_stand_alone(tmp_path: Path) -> 
     ]
 
 
+BASE = "services:\n  a: {image: x}\n"
+LARGE = "services:\n  a: {shm_size: 8g}\n"
+SMALL = "services:\n  a: {shm_size: 32m}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sizes"),
+    [
+        ("run.sh", "docker compose -f base.yml -f large.yml up -d\n", [8 * GIB]),
+        ("run.sh", "F=large.yml\ndocker-compose -f base.yml --file=$F run a\n", [8 * GIB]),
+        (
+            "run.sh",
+            "docker compose -f base.yml -f large.yml up\ndocker compose -f base.yml -f small.yml up\n",
+            [32 << 20],
+        ),
+        ("run.sh", "docker compose -f base.yml -f large.yml up\ndocker compose -f base.yml down\n", [8 * GIB]),
+        ("run.sh", "docker compose -f base.yml -f $MORE up\n", ["UNKNOWN"]),
+        ("run.sh", "docker compose -f base.yml $ARGS up\n", ["UNKNOWN"]),
+        ("Makefile", "up:\n\tdocker compose -f base.yml -f large.yml up\n", [8 * GIB]),
+        ("README.md", "```bash\n$ docker compose -f base.yml -f large.yml up\n```\n", [8 * GIB]),
+        (
+            ".github/workflows/t.yml",
+            "jobs: {a: {steps: [{run: docker compose -f base.yml -f large.yml up}]}}",
+            [8 * GIB],
+        ),
+        ("docs/run.md", "```sh\ndocker compose -f base.yml -f large.yml config\n```\n", [8 * GIB]),
+        ("run.sh", "docker compose -f none.yml up\n", ["DEFAULT"]),
+    ],
+)
+def test_files_that_a_command_merges(tmp_path: Path, name: str, text: str, sizes: list[object]) -> None:
+    plan = plan_of(tmp_path, {name: text, "base.yml": BASE, "large.yml": LARGE, "small.yml": SMALL})
+    found = [w.shm.size.value if w.shm.size else w.shm.source.name for w in plan.workloads]
+    assert found == sizes
+
+
+def test_a_swarm_ignores_sizes_and_modes(tmp_path: Path) -> None:
+    files = {
+        "deploy.sh": "docker stack deploy -c stack.yml train\n",
+        "stack.yml": "services:\n  a:\n    image: x\n    shm_size: 8g\n  b:\n    image: x\n    ipc: host\n"
+        "  c:\n    image: x\n    volumes: [{type: tmpfs, target: /dev/shm, tmpfs: {size: 8589934592}}]\n",
+    }
+    found = workloads_of(tmp_path, files)
+    assert [(flaw.kind, flaw.at.row) for name in "abc" for flaw in found[name].flaws] == [
+        (FlawKind.NOT_EFFECTIVE, 4),
+        (FlawKind.NOT_EFFECTIVE, 7),
+    ]
+    assert found["c"].shm.source is ShmSource.MEMORY
+    assert found["a"].launcher.name == "docker stack"
+    assert "size: 8589934592" in found["a"].launcher.says(8 * GIB)
+
+
+def test_variables_of_another_file(tmp_path: Path) -> None:
+    files = {
+        "run.sh": "docker compose --env-file deploy/gpu.env -f deploy/c.yml up\n",
+        "deploy/c.yml": "services:\n  a: {image: x, shm_size: '${SHM}'}\n",
+        "deploy/gpu.env": "SHM=2g\n",
+        "deploy/.env": "SHM=1g\n",
+    }
+    found = workloads_of(tmp_path, files)["a"].shm.size
+    assert found is not None and found.value == 2 * GIB
+
+
 def test_the_memory_of_another_service(tmp_path: Path) -> None:
     text = "services:\n  a: {image: x, ipc: 'service:b'}\n  b: {image: x, ipc: shareable%s}\n"
     found = workloads_of(tmp_path, {"compose.yaml": text % ""})

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dllint.deploy.launchers.compose.files import OVERRIDE_NAMES, base_of, compose_files
 from dllint.deploy.launchers.compose.interpolation import env_file
+from dllint.deploy.launchers.compose.invocations import started
 from dllint.deploy.launchers.compose.layers import Layer, Merged, Scope
 from dllint.syntax.tree import Tree
 
@@ -32,6 +33,8 @@ class ComposeProject:
     variables: Mapping[str, str]
     is_swarm: bool = False
     """Whether it is deployed with `docker stack`."""
+    is_open: bool = False
+    """Whether further files, which nobody can see, are merged on top."""
 
     @property
     def scope(self) -> Scope:
@@ -112,18 +115,51 @@ class Projects:
 def projects(plan: Plan) -> Projects:
     """All compose projects; files that are only there to be extended are none."""
     known = plan.shared(compose_files)
-    named = [*_by_env(plan, known), *_by_include(plan, known)]
+    default = {project.folder: project for project in _by_name(plan, known)}
+    named = [*_by_command(plan, known, default), *_by_env(plan, known), *_by_include(plan, known)]
     used = {path for project in named for path in project.files}
-    default = [project for project in _by_name(plan, known) if project.files[0] not in used]
-    used |= {path for project in default for path in project.files} | _extended_files(plan, known)
-    return Projects(named, default, [_project(plan, known, (path,)) for path in known if path not in used])
+    rest = [project for project in default.values() if project.files[0] not in used]
+    used |= {path for project in rest for path in project.files} | _extended_files(plan, known)
+    return Projects(named, rest, [_project(plan, known, (path,)) for path in known if path not in used])
 
 
-def _project(
-    plan: Plan, known: Mapping[str, list[Tree]], files: tuple[str, ...], folder: str = "", is_swarm: bool = False
-) -> ComposeProject:
+def _project(plan: Plan, known: Mapping[str, list[Tree]], files: tuple[str, ...], folder: str = "") -> ComposeProject:
     folder = folder or os.path.dirname(files[0])
-    return ComposeProject(files, folder, known, variables_of(plan, folder), is_swarm)
+    return ComposeProject(files, folder, known, variables_of(plan, folder))
+
+
+def _by_command(
+    plan: Plan, known: Mapping[str, list[Tree]], default: Mapping[str, ComposeProject]
+) -> Iterator[ComposeProject]:
+    """Projects that the project's own commands start; without `-f` the base is looked for upwards."""
+    for start in started(plan, known) if known else ():
+        variables = _env_files(plan, start.env_files, start.folder)
+        if start.files:
+            found = ComposeProject(start.files, start.folder, known, variables, start.is_swarm, start.is_open)
+            yield found
+            continue
+        base = next((default[folder] for folder in _upwards(start.folder, plan.root) if folder in default), None)
+        if base is not None:
+            yield replace(base, variables=variables if start.env_files else base.variables, is_open=start.is_open)
+
+
+def _upwards(folder: str, root: str) -> Iterator[str]:
+    while folder.startswith(root):
+        yield folder
+        if folder == os.path.dirname(folder):
+            return
+        folder = os.path.dirname(folder)
+
+
+def _env_files(plan: Plan, names: tuple[str, ...], folder: str) -> dict[str, str]:
+    """What `--env-file` names, from the project's folder or the root; else the folder's `.env`."""
+    if not names:
+        return variables_of(plan, folder)
+    found: dict[str, str] = {}
+    for name in names:
+        text = plan.read_aside(name, folder) or plan.read_aside(name, plan.root)
+        found |= env_file(text or "", found)
+    return found
 
 
 def variables_of(plan: Plan, folder: str) -> dict[str, str]:

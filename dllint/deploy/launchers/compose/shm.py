@@ -40,7 +40,7 @@ def shared_memory(service: Merged, project: ComposeProject, depth: int = 0) -> F
     found = _of_ipc(service, project, depth) or _of_size(service, project)
     if found.shm.source is not ShmSource.DEFAULT or found.flaws:
         return found
-    if is_unknown(service):
+    if is_unknown(service) or project.is_open:
         return _UNKNOWN
     return Found(found.shm, tuple(_flaws(service)))
 
