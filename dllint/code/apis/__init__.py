@@ -6,15 +6,7 @@ PyTorch 2.13 sources and documentation, and measurements on it, unless an entry 
 
 from __future__ import annotations
 
-from dllint.code.apis.arrays import (
-    ALLOCATES,
-    ARRAY_VIEWS,
-    GRAPHS,
-    MEMORY_MAPS,
-    MODELS,
-    TENSOR_MAKERS,
-    TENSOR_VIEWS,
-)
+from dllint.code.apis.arrays import ALLOCATES, ARRAY_VIEWS, GRAPHS, MEMORY_MAPS, MODELS, TENSOR_MAKERS, TENSOR_VIEWS
 from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, WRAPPERS
 from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, JOINS, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
 from dllint.code.apis.distributed import COLLECTIVES, GROUP_QUERIES, RANK_QUERIES
@@ -33,7 +25,7 @@ from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
 from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, STARTS_PROCESSES
 from dllint.code.apis.pure import PURE_FUNCTIONS, PURE_METHODS, REMEMBERS
-from dllint.code.apis.reading import DECODES, FORCES_CONTENTS, LAZY_READS, LISTS_FILES, PARSES
+from dllint.code.apis.reading import DECODES, FORCES_CONTENTS, LAZY_READS, LISTS_FILES, PARSES, READ_FROM_DISK
 from dllint.code.apis.sharding import WORKER_QUERIES
 from dllint.code.apis.threads import HANDS_TO_LOOP, REMOTE_PROTOCOLS, THREADED, WAITED_FOR, ThreadedApi
 
@@ -80,6 +72,7 @@ __all__ = [
     "PURE_FUNCTIONS",
     "PURE_METHODS",
     "RANK_QUERIES",
+    "READ_FROM_DISK",
     "REMEMBERS",
     "REMOTE_PROTOCOLS",
     "STARTS_PROCESSES",

@@ -86,3 +86,25 @@ LISTS_FILES = frozenset(
     }
 )
 """Calls that give one Python object for each sample: paths, records, lines."""
+
+READ_FROM_DISK = frozenset(
+    f"torchvision.datasets.{name}"
+    for name in (
+        "ImageFolder",
+        "DatasetFolder",
+        "ImageNet",
+        "CocoDetection",
+        "CocoCaptions",
+        "VOCDetection",
+        "VOCSegmentation",
+        "Cityscapes",
+        "CelebA",
+        "Places365",
+        "LSUN",
+        "Flowers102",
+        "Food101",
+        "Kinetics",
+        "UCF101",
+    )
+)
+"""Datasets of libraries that read and decode a file for each sample."""
