@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dllint.code.handles import Handle
     from dllint.code.program import Program
     from dllint.code.scripts import Start
+    from dllint.code.sharing import Setting
     from dllint.code.threads import Threaded
 
 
@@ -133,6 +134,7 @@ class Facts:
         self.building_scopes: set[Scope] = set()
         """The functions that build loaders."""
         self.handles_memo: dict[Module, list[tuple[str, Handle]]] = {}
+        self.sharing_memo: list[Setting] | None = None
         self.threads_memo: dict[Module, list[tuple[str, Threaded]]] = {}
         self.callables_memo: dict[tuple[object, ...], tuple[Value, ...]] = {}
         self.read_by_memo: dict[int, list[Instance]] = {}

@@ -20,8 +20,8 @@ from dllint.finding import Related
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_ITERATING = frozenset({"iter", "list", "tuple", "__iter__"})
-"""Last names of the calls that start a loader's workers on the spot."""
+_ITERATING = frozenset({"iter", "list", "tuple", "__iter__", "sorted", "set", "dict", "deque", "cycle"})
+"""Last names of the calls that go through all that they are given."""
 _NO_LOADERS = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.BinOp, ast.ListComp)
 _NO_LOADER_CALLS = frozenset({"range", "items", "keys", "values", "split", "parameters", "listdir", "glob", "modules"})
 """What most loops go through: not worth a question."""
@@ -30,7 +30,9 @@ _DEEPEST = 3
 _MOST_USERS = 20
 """Modules that import one which builds loaders, and are looked at."""
 _LIKELY = re.compile(
-    rb"(?:\bfor\b[^\n]*\bin\b|\b(?:iter|list|tuple)\()[^\n]*?(?:load|batch|data|dl\b|feed|iter|stream)", re.I
+    rb"(?:\bfor\b[^\n]*\bin\b|\b(?:iter|list|tuple|sorted|cycle|deque)\()"
+    rb"[^\n]*?(?:load|batch|data|dl\b|feed|iter|stream)",
+    re.IGNORECASE,
 )
 
 
@@ -44,6 +46,11 @@ class Iteration:
     named: ast.expr
     """The expression that is the loader."""
     frame: Frame
+
+    @property
+    def program(self) -> Program:
+        """The program that it belongs to."""
+        return self.loader.program
 
     @property
     def module(self) -> Module:
@@ -129,9 +136,9 @@ def _is_looped_over(call: ast.Call) -> bool:
 
 
 def _started_by(program: Program, call: ast.Call, frame: Frame) -> ast.expr | None:
-    """The expression that `iter(x)`, `list(x)` or `x.__iter__()` goes through."""
-    if isinstance(call.func, ast.Attribute):
-        return call.func.value if call.func.attr == "__iter__" and not call.args else None
+    """The expression that `iter(x)`, `list(x)`, `itertools.cycle(x)` or `x.__iter__()` goes through."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "__iter__":
+        return None if call.args else call.func.value
     names = {v.name for v in program.evaluator.values(call.func, frame) if isinstance(v, External)}
     return call.args[0] if call.args and names & apis.ITERATES else None
 

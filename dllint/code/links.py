@@ -36,7 +36,11 @@ class Block:
 
     def holds(self, other: Block) -> bool:
         """Whether `other` is this block or lies within it."""
-        return any(block is self for block in other.chain())
+        return any(block is self or self._is_same(block) for block in other.chain())
+
+    def _is_same(self, other: Block) -> bool:
+        """Whether two objects stand for one block: a loop binds its target in a block of its own making."""
+        return self.owner is not None and other.owner is self.owner and other.branch == self.branch
 
     def excludes(self, other: Block) -> bool:
         """Whether the two stand in different branches of one `if`, so that one run passes only one of them."""

@@ -23,8 +23,9 @@ def reaching(bindings: list[Binding], use: ast.AST | None) -> list[Binding]:
     at = _statement_position(use)
     block = block_of(use)
     before = [b for b in bindings if _start(b) < at and not b.block.excludes(block)]
-    looped = [b for b in bindings if _start(b) >= at and _share_loop(b.block, block)]
-    return _alive(before, block) + looped or bindings
+    alive = _alive(before, block)
+    looped = [b for b in bindings if _start(b) >= at and _comes_round(b.block, block, alive)]
+    return alive + looped or bindings
 
 
 def _alive(bindings: list[Binding], block: Block | None) -> list[Binding]:
@@ -75,6 +76,11 @@ def _start(binding: Binding) -> tuple[int, int]:
     return (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
 
 
-def _share_loop(one: Block, other: Block) -> bool:
-    mine = {id(block.owner) for block in one.chain() if isinstance(block.owner, _LOOPS)}
-    return any(id(block.owner) in mine for block in other.chain())
+def _comes_round(later: Block, use: Block, before: list[Binding]) -> bool:
+    """Whether a binding further down is seen in the next turn of a loop: not if each turn binds the name anew first."""
+    around = {id(block.owner) for block in later.chain() if isinstance(block.owner, _LOOPS)}
+    shared = next((block.owner for block in use.chain() if id(block.owner) in around), None)
+    if shared is None:
+        return False
+    renewing = (b.block for b in before if b.block.holds(use) and not _extends(b))
+    return not any(block.owner is shared for renewed in renewing for block in renewed.chain())

@@ -27,11 +27,19 @@ from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, ST
 from dllint.code.apis.pure import PURE_FUNCTIONS, PURE_METHODS, REMEMBERS
 from dllint.code.apis.reading import DECODES, FORCES_CONTENTS, LAZY_READS, LISTS_FILES, PARSES, READ_FROM_DISK
 from dllint.code.apis.sharding import WORKER_QUERIES
+from dllint.code.apis.storages import (
+    BATCH_STEPS,
+    JOINS_TENSORS,
+    PLAIN_ATTRIBUTES,
+    SHARES_FIRST_ARGUMENT,
+    SHARES_STORAGE,
+)
 from dllint.code.apis.threads import HANDS_TO_LOOP, REMOTE_PROTOCOLS, THREADED, WAITED_FOR, ThreadedApi
 
 __all__ = [
     "ALLOCATES",
     "ARRAY_VIEWS",
+    "BATCH_STEPS",
     "BUILTINS",
     "COLLECTIVES",
     "CONTEXTS",
@@ -54,6 +62,7 @@ __all__ = [
     "ITERABLE_BASES",
     "ITERATES",
     "JOINS",
+    "JOINS_TENSORS",
     "LAZY_READS",
     "LISTS_FILES",
     "LOADERS",
@@ -65,6 +74,7 @@ __all__ = [
     "NOT_DATASETS",
     "ONE_SHOT",
     "PARSES",
+    "PLAIN_ATTRIBUTES",
     "POOLS",
     "POOL_MAPS",
     "PREPARING",
@@ -75,6 +85,8 @@ __all__ = [
     "READ_FROM_DISK",
     "REMEMBERS",
     "REMOTE_PROTOCOLS",
+    "SHARES_FIRST_ARGUMENT",
+    "SHARES_STORAGE",
     "STARTS_PROCESSES",
     "TENSOR_FACTORY_METHODS",
     "TENSOR_MAKERS",

@@ -129,6 +129,8 @@ ITERATES = frozenset(
         "rich.progress.track",
         "builtins.sorted",
         "builtins.set",
+        "builtins.dict",
+        "collections.deque",
     }
 )
 """Calls that iterate what they are given, or whose result does when it is looped over."""
