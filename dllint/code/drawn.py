@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, classes, devices, loaders, start_method
+from dllint.code import apis, classes, loaders, start_method
 from dllint.code.datasets import read_by
-from dllint.code.devices import Device
 from dllint.code.elements import item
 from dllint.code.loader import Loader
 from dllint.code.scopes import last_name
@@ -136,9 +135,13 @@ def _stays_on_cpu(program: Program, call: ast.Call, frame: Frame) -> bool:
     given = [*call.args, *(k.value for k in call.keywords if k.arg == "device")]
     if len(given) != 1 or len(call.args) + len(call.keywords) != 1:
         return False
-    values = program.evaluator.values(given[0], frame)
-    spelled = all(isinstance(v, Const) or (isinstance(v, Product) and v.name == "torch.device") for v in values)
-    return spelled and devices.of_values(program, values) is Device.NONE
+    return all(_is_cpu(program, value) for value in program.evaluator.values(given[0], frame))
+
+
+def _is_cpu(program: Program, value: Value) -> bool:
+    if isinstance(value, Product) and value.name == "torch.device" and value.node.args:
+        return all(_is_cpu(program, inner) for inner in program.evaluator.values(value.node.args[0], value.frame))
+    return isinstance(value, Const) and value.value == "cpu"
 
 
 # Loaders
