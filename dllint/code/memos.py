@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dllint.code.facts import WorkerEntry
     from dllint.code.program import Program
 
+
 @dataclass(frozen=True, slots=True)
 class Cache:
     """One place in worker code that keeps something for each item."""

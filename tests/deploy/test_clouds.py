@@ -1,4 +1,4 @@
-"""Jobs of clouds: AWS and Azure."""
+"""Jobs of clouds (AWS, Azure, Google), and podman's units."""
 
 from __future__ import annotations
 
@@ -120,3 +120,64 @@ def test_steps_of_an_azure_pipeline(tmp_path: Path) -> None:
     )
     (found,) = plan_of(tmp_path, {"pipeline.yml": text}).workloads
     assert (found.at.row, found.shm.source) == (5, ShmSource.UNKNOWN)
+
+
+def google(folder: Path, container: dict[str, Any]) -> Workload:
+    """A Google Batch job with one container."""
+    runnable = {"container": {"imageUri": "me/pytorch", "commands": ["python", "train.py"], **container}}
+    text = json.dumps({"taskGroups": [{"taskSpec": {"runnables": [runnable]}}]}, indent=1)
+    (found,) = plan_of(folder, {"job.json": text}).workloads
+    return found
+
+
+def test_google_jobs(tmp_path: Path) -> None:
+    plain = google(tmp_path, {})
+    assert (plain.shm.source, plain.at.row, plain.at.end_row) == (ShmSource.DEFAULT, 7, 8)
+    assert plain.command == ("python", "train.py")
+    options = google(tmp_path, {"options": "--gpus all --ulimit nofile=1024:1024 --shm-size 64m"})
+    assert options.at.row == 13 and options.gpus
+    assert options.shm.size is not None and options.shm.size.value == 64 * MIB
+    assert options.shm.size.at.column == options.at.column + len(
+        '"options": "--gpus all --ulimit nofile=1024:1024 --shm-size '
+    )
+    assert options.nofile is not None and options.nofile.value == 1024
+    assert google(tmp_path, {"options": "${options}"}).shm.source is ShmSource.UNKNOWN
+    assert google(tmp_path, {"volumes": ["/dev/shm:/dev/shm"]}).shm.source is ShmSource.HOST
+
+
+def quadlet(folder: Path, lines: str) -> Workload:
+    """A unit with these lines."""
+    text = f"# c\n[Unit]\nImage=none\n[Container]\nImage=docker.io/pytorch/pytorch\n{lines}\n[Install]\nShmSize=1g\n"
+    return workloads_of(folder, {"train.container": text})["train"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "source", "size"),
+    [
+        ("Exec=python train.py", ShmSource.DEFAULT, None),
+        ("ShmSize=64m", ShmSource.SIZE, 64),
+        ("ShmSize=0", ShmSource.MEMORY, None),
+        ("ShmSize=%i", ShmSource.UNKNOWN, None),
+        ("PodmanArgs=--gpus all \\\n  --shm-size=2g", ShmSource.SIZE, 2048),
+        ("PodmanArgs=--ipc=host", ShmSource.HOST, None),
+        ("Tmpfs=/dev/shm:size=1g", ShmSource.MEMORY, 1024),
+        ("Volume=shm.volume:/dev/shm", ShmSource.DISK, None),
+        ("Pod=x.pod", ShmSource.OTHER_CONTAINER, None),
+    ],
+)
+def test_quadlets(tmp_path: Path, lines: str, source: ShmSource, size: int | None) -> None:
+    found = quadlet(tmp_path, lines)
+    assert found.shm.source is source
+    assert (found.shm.size.value if found.shm.size else None) == (size and size * MIB)
+    assert found.image is not None and found.image.value == "docker.io/pytorch/pytorch"
+    assert found.at.row == 5
+
+
+def test_the_words_of_a_quadlet(tmp_path: Path) -> None:
+    found = quadlet(
+        tmp_path,
+        "Exec=python train.py --workers 8\nUlimit=nofile=1024:2048\nEnvironment=A=1\nAddDevice=nvidia.com/gpu=all",
+    )
+    assert found.command == ("python", "train.py", "--workers", "8")
+    assert found.nofile is not None and found.nofile.value == 1024
+    assert found.environment == {"A": "1"} and found.gpus

@@ -63,6 +63,8 @@ FRONT_ENDS: tuple[FrontEnd, ...] = (
     FrontEnd("ci_jobs", frozenset({Kind.YAML}), ((b"container", b"jobs"), (b"image", b"script"))),
     FrontEnd("devcontainer", frozenset({Kind.JSON}), ((b"image",), (b"ockerfile",), (b"ocker",))),
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),
+    FrontEnd("gcp_batch", frozenset((Kind.YAML, Kind.JSON)), ((b"taskGroups", b"imageUri"),)),
+    FrontEnd("quadlet", frozenset({Kind.QUADLET}), ((b"Image",),)),
     FrontEnd("nomad", frozenset({Kind.HCL}), ((b"task", b"driver"),)),
     FrontEnd("bake", frozenset((Kind.HCL, Kind.JSON)), ((b"target", b"shm-size"),)),
     FrontEnd("azureml", frozenset({Kind.YAML}), ((b"azureml", b"command"),)),

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from yaml.nodes import ScalarNode
-
-from dllint.deploy.ci import scalar
-from dllint.deploy.commands import Script, Word, commands_in
+from dllint.deploy.commands import Word
 from dllint.deploy.docker_cli import Invocation, Option, run_options
 from dllint.deploy.docker_options import apply
 from dllint.deploy.launchers.docker_run import image_flaws
+from dllint.deploy.option_words import words_of
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Launcher, Setting, ShmSource, Workload
 from dllint.finding import Location
-from dllint.syntax.mapped import Mapped, joined
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -74,7 +71,7 @@ def _anchor(container: Tree, image: Tree | None, options: Tree | None, file: Dep
 
 def _options(container: Tree, options: Tree | None, file: DeployFile) -> Invocation:
     """The `options` as docker create reads them, and the `volumes` and `env` beside them."""
-    words = _words(options, file) if options is not None else []
+    words = words_of(options, file) if options is not None else []
     found = run_options("docker", words)
     volumes = container.get("volumes")
     environment = container.get("env")
@@ -85,16 +82,6 @@ def _options(container: Tree, options: Tree | None, file: DeployFile) -> Invocat
     return found._replace(
         options=found.options + [Option(name, word, word) for name, word in more], has_unknown=has_unknown
     )
-
-
-def _words(tree: Tree, file: DeployFile) -> list[Word]:
-    if not isinstance(tree.node, ScalarNode):
-        return []
-    source = scalar(file, tree.node)
-    flat = source.replaced(source.text.replace("\n", " "))
-    # A command's name in front of the options makes them the words of a command.
-    named = commands_in(Script(joined((Mapped("docker ", source.origin(0)), flat)), file.folder), file)
-    return list(named[0].words[1:]) if named else []
 
 
 def _word(text: str, tree: Tree) -> Word:
