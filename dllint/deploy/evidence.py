@@ -1,0 +1,194 @@
+"""Which workloads train with torch: by their image, their command, and the project's own loaders.
+
+A GPU alone, or `torch` in a name, is no evidence. Serving stacks, tools and scripts without a loader are evidence
+against it, and so are loaders that all run without workers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatch
+from typing import TYPE_CHECKING
+
+from dllint.deploy import images
+from dllint.deploy.images import Image
+from dllint.deploy.runs import ScriptRun, simple_commands, without_prefix
+from dllint.deploy.training import Training
+from dllint.deploy.workload import Workload
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+
+_TRAINING_IMAGE = re.compile(
+    r"(?:^|/)(?:"
+    r"pytorch/pytorch|nvidia/(?:pytorch|nemo)|rocm/pytorch(?:-[\w.-]+)?|mosaicml/(?:pytorch|llm-foundry|composer)"
+    r"|ultralytics/(?:ultralytics|yolov\d+)|huggingface/(?:transformers|accelerate)-(?:pytorch[\w-]*|gpu[\w-]*)"
+    r"|deepspeed/[\w.-]+|pytorchlightning/[\w.-]+|projectmonai/monai|winglian/axolotl|axolotlai/axolotl[\w-]*"
+    r"|(?:huggingface-)?pytorch-training[\w.-]*|[\w.-]*pytorch-notebook|gcr\.io/pytorch-(?:gpu|cpu|cu)[\w.-]*"
+    r"|pytorch-(?:gpu|cu\d+)[\w.-]*"
+    r")(?::|@|$)"
+)
+"""Images that carry torch for training (facts on the images' own pages); the registry before them does not matter."""
+_LAUNCHERS = frozenset({"torchrun", "deepspeed", "composer", "nnUNetv2_train", "nnUNet_train", "tune"})
+_LAUNCHING_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
+_SERVING = re.compile(
+    r"(?:^|[/_.-])(?:tritonserver|torchserve|uvicorn|gunicorn|hypercorn|flask|streamlit|gradio|vllm|sglang|tgi"
+    r"|text-generation-launcher|mlflow|tensorboard|celery|nginx|redis-server|fastapi|bentoml|serve|server|serving"
+    r"|api|app|webui|infer|inference|predict|predictor|demo|export|convert|onnx|client|download|preprocess|prepare)"
+    r"(?:\.py|\.sh)?$",
+    re.IGNORECASE,
+)
+_TOOLS = frozenset(
+    [
+        "nvidia-smi",
+        "nvcc",
+        "pip",
+        "pip3",
+        "conda",
+        "ls",
+        "cat",
+        "echo",
+        "true",
+        "env",
+        "printenv",
+        "id",
+        "whoami",
+        "pwd",
+        "ruff",
+        "black",
+        "flake8",
+        "mypy",
+        "pylint",
+        "isort",
+        "pre-commit",
+        "mkdocs",
+        "sphinx-build",
+        "make",
+        "cmake",
+        "ctest",
+        "curl",
+        "wget",
+        "git",
+        "tar",
+        "rm",
+        "cp",
+        "mv",
+        "chmod",
+        "chown",
+        "date",
+        "df",
+        "du",
+        "find",
+        "hadolint",
+    ]
+)
+_TRAINS = re.compile(
+    r"(?:^|[/_.-])(?:pre|re)?(?:train|fine-?tune|finetuning|training|fit)(?:[/_.-]|$|er\b)", re.IGNORECASE
+)
+_NO_WORKERS = re.compile(
+    r"^(?:-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers)$", re.IGNORECASE
+)
+
+
+def training(workload: Workload, plan: Plan) -> Training | None:
+    """The workload as one that trains with torch; None where the evidence for that is missing or speaks against it."""
+    image = images.built_for(workload, plan)
+    words = _words(workload, image)
+    found = Training(workload, plan, "", words)
+    commands = [without_prefix(command) for command in simple_commands(words)]
+    if _switches_workers_off(words) or found.has_no_workers or _is_other(commands, found.runs):
+        return None
+    if not found.runs and _project_has_no_workers(plan):
+        return None
+    found.why = _why(workload, plan, image, commands, found)
+    return found if found.why else None
+
+
+def _words(workload: Workload, image: Image | None) -> tuple[str, ...]:
+    """What runs: the workload's own words behind the image's entry point, else all of the image's."""
+    if image is None:
+        return workload.command or ()
+    if workload.command is None:
+        return (*image.entrypoint, *image.cmd)
+    return (*image.entrypoint, *workload.command) if image.entrypoint else workload.command
+
+
+def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[list[str]], found: Training) -> str:
+    if found.starts_workers:
+        loader = next(loader for loader in found.loaders if (loader.workers or 0) > 0)
+        return f"{os.path.basename(loader.loader.path)}, which it runs, starts DataLoader workers"
+    seen = [run for run in found.runs if run.module is not None]
+    if seen and not found.loaders and not any(_says_training(run.script) for run in seen):
+        return ""
+    if workload.is_training:
+        return f"{workload.launcher.name} starts it as a PyTorch training job"
+    if any(_is_launcher(command) for command in commands):
+        return "its command is a launcher of PyTorch training"
+    name = training_image(workload, image, plan)
+    return f"its image, {name}, carries PyTorch" if name else ""
+
+
+def training_image(workload: Workload, image: Image | None, plan: Plan) -> str:
+    """The image that carries torch, of those that a workload is made of; empty if none is known to."""
+    names = [] if workload.image is None or workload.image.value is None else [workload.image.value]
+    names += image.bases if image is not None else []
+    return next((name for name in names if is_training_image(name, plan.settings.training_images)), "")
+
+
+def is_training_image(name: str, more: Iterable[str] = ()) -> bool:
+    """Whether an image of this name carries torch; `more` are globs that the user gives."""
+    plain = re.sub(r"[:@].*$", "", name.rpartition("/")[2])
+    bare = f"{name.rpartition('/')[0]}/{plain}".lstrip("/")
+    return _TRAINING_IMAGE.search(name) is not None or any(fnmatch(name, glob) or fnmatch(bare, glob) for glob in more)
+
+
+def _is_launcher(command: Sequence[str]) -> bool:
+    if not command:
+        return False
+    texts = [os.path.basename(word) for word in command]
+    if any(word in _LAUNCHERS for word in texts[:3]):
+        return texts[0] != "tune" or texts[1:2] == ["run"]
+    if any(word in _LAUNCHING_MODULES for word in command):
+        return True
+    if "accelerate" in texts[:1] and "launch" in texts[1:]:
+        return True
+    return texts[0] == "yolo" and any(word in ("train", "mode=train") for word in texts[1:])
+
+
+def _is_other(commands: list[list[str]], runs: list[ScriptRun]) -> bool:
+    """Whether all that runs is something else than training: a tool, a server, a question to the interpreter."""
+    known = [command for command in commands if command and command[0]]
+    if not known or any(_is_launcher(command) for command in known):
+        return False
+    if runs:
+        return all(_SERVING.search(run.script) and not _says_training(run.script) for run in runs)
+    return all(_is_tool(command) for command in known)
+
+
+def _is_tool(command: Sequence[str]) -> bool:
+    head = os.path.basename(command[0])
+    if head in _TOOLS or _SERVING.search(head):
+        return True
+    return head.startswith("python") and command[1:2] in (["-c"], ["--version"], ["-V"])
+
+
+def _says_training(script: str) -> bool:
+    return _TRAINS.search(script.removesuffix(".py")) is not None
+
+
+def _switches_workers_off(words: Sequence[str]) -> bool:
+    """Whether the command itself says that there are no workers."""
+    flat = [word for command in simple_commands(words) for word in command]
+    for word, after in zip(flat, (*flat[1:], ""), strict=True):
+        name, equals, value = word.partition("=")
+        if (value if equals else after) == "0" and _NO_WORKERS.match(name if name.startswith("-") else f"--{name}"):
+            return True
+    return False
+
+
+def _project_has_no_workers(plan: Plan) -> bool:
+    """Whether the project has loaders, and none of them has workers."""
+    loaders = plan.program.facts.loaders
+    return bool(loaders) and all(loader.has_no_workers for loader in loaders)

@@ -1,0 +1,204 @@
+"""What a container runs: the scripts of the project that its command starts, and what it passes them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.code.modules import Module
+from dllint.files import Kind
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "ksh"})
+_SEPARATORS = re.compile(r"^[;&|()]+$")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_PYTHON = re.compile(r"(?:pypy|python)[\d.]*w?$")
+_DEEPEST = 4
+"""Shell scripts that start one another are followed so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptRun:
+    """One start of a Python file or module; `module` is None where it is none of the project's."""
+
+    words: tuple[str, ...]
+    """The whole command, the launcher (python, torchrun ...) first."""
+    script: str
+    """As it is written: `train.py`, `pkg.main`."""
+    module: Module | None
+    arguments: tuple[str, ...]
+    """What the script is passed."""
+
+    def given(self) -> dict[str, str]:
+        """The values of its options, by the names that the script knows them by, `-` as `_`."""
+        found: dict[str, str] = {}
+        for word, after in zip(self.arguments, (*self.arguments[1:], "-"), strict=True):
+            name, equals, value = word.partition("=")
+            key = name.lstrip("-+").replace("-", "_")
+            if equals and key:
+                found[key] = value
+                found.setdefault(key.rpartition(".")[2], value)
+            elif word.startswith("-") and key and not after.startswith("-"):
+                found[key] = after
+        return found
+
+
+def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:
+    """The simple commands in the words that a container is started with; what `sh -c` is given is taken apart."""
+    if not words:
+        return
+    if len(words) == 1 and " " in words[0].strip():
+        yield from _of_text(words[0])
+        return
+    head = os.path.basename(words[0])
+    if head in _SHELLS:
+        for number, word in enumerate(words[1:], 1):
+            if word.startswith("-") and "c" in word and number + 1 < len(words):
+                yield from _of_text(words[number + 1])
+                return
+    for number, word in enumerate(words[1:], 1):
+        if "\n" in word or _is_shell_call(words, number):
+            yield from _of_text(word)
+            yield list(words[:number])
+            return
+    yield list(words)
+
+
+def _is_shell_call(words: Sequence[str], number: int) -> bool:
+    """Whether the word is what a shell behind other words (`tini -- sh -c`, `/entry.sh bash -c`) is given."""
+    before = words[number - 1]
+    return (
+        number >= 2
+        and before.startswith("-")
+        and before.endswith("c")
+        and os.path.basename(words[number - 2]) in _SHELLS
+    )
+
+
+def _of_text(text: str) -> Iterator[list[str]]:
+    for line in text.replace("\\\n", " ").splitlines():
+        try:
+            lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+            lexer.whitespace_split = True
+            words = list(lexer)
+        except ValueError:
+            continue
+        command: list[str] = []
+        for word in [*words, ";"]:
+            if not _SEPARATORS.match(word):
+                command.append(word)
+                continue
+            if command:
+                yield command
+            command = []
+
+
+def without_prefix(words: Sequence[str]) -> list[str]:
+    """A command without assignments and the words that only run another one (`exec`, `uv run`, `nohup` ...)."""
+    rest = list(words)
+    while rest:
+        head = os.path.basename(rest[0])
+        if _ASSIGNMENT.match(rest[0]) or head in ("exec", "nohup", "time", "env", "sudo", "tini", "dumb-init", "--"):
+            rest = rest[1:]
+        elif head in ("uv", "poetry", "pdm", "pipenv", "rye", "hatch") and rest[1:2] == ["run"]:
+            rest = rest[2:]
+        else:
+            break
+    return rest
+
+
+def script_runs(words: Sequence[str], folder: str, plan: Plan, depth: int = 0) -> Iterator[ScriptRun]:
+    """The Python scripts that a container's words start, also by shell scripts of the project."""
+    for command in simple_commands(words):
+        command = without_prefix(command)
+        run = _python_run(command, folder, plan)
+        if run is not None:
+            yield run
+        elif depth < _DEEPEST:
+            for inner in _shell_script(command, folder, plan):
+                yield from script_runs(inner, folder, plan, depth + 1)
+
+
+def _python_run(command: Sequence[str], folder: str, plan: Plan) -> ScriptRun | None:
+    for number, word in enumerate(command):
+        if word.endswith(".py") and not word.startswith("-") and "=" not in word:
+            module = _module_at(word, folder, plan)
+            return ScriptRun(tuple(command), word, module, tuple(command[number + 1 :]))
+        if word in ("-m", "--module") and number + 1 < len(command) and not _is_runner(command[number + 1]):
+            name = command[number + 1]
+            return ScriptRun(tuple(command), name, _module_named(name, folder, plan), tuple(command[number + 2 :]))
+    return None
+
+
+def _is_runner(name: str) -> bool:
+    """Whether a module is one that runs a script that is named behind it."""
+    return (
+        name.startswith(("torch.distributed.", "accelerate.", "deepspeed.", "determined.launch.")) or name == "torchrun"
+    )
+
+
+def _module_at(written: str, folder: str, plan: Plan) -> Module | None:
+    """The Python file of the project that a path in a container most likely is."""
+    parts = [part for part in re.split(r"[/\\]", written) if part not in ("", ".", "..") and "$" not in part]
+    if not parts:
+        return None
+    modules = plan.program.modules.by_file
+    own = modules.get(os.path.normpath(os.path.join(folder, *parts)).replace(os.sep, "/"))
+    if own is not None:
+        return own
+    return _closest(parts, modules.values(), folder)
+
+
+def _module_named(name: str, folder: str, plan: Plan) -> Module | None:
+    parts = name.split(".")
+    modules = plan.program.modules.by_file.values()
+    found = _closest([*parts[:-1], parts[-1] + ".py"], modules, folder)
+    return found or _closest([*parts, "__main__.py"], modules, folder)
+
+
+def _closest(parts: list[str], modules: Iterable[Module], folder: str) -> Module | None:
+    """The module whose path ends with the most of `parts`; None where two are as good and neither lies nearer."""
+    best: list[Module] = []
+    most = 0
+    for module in modules:
+        own = module.absolute.split("/")
+        if own[-1] != parts[-1]:
+            continue
+        common = next((n for n, (a, b) in enumerate(zip(reversed(own), reversed(parts), strict=False)) if a != b), None)
+        length = min(len(own), len(parts)) if common is None else common
+        if length > most:
+            best, most = [module], length
+        elif length == most:
+            best.append(module)
+    if len(best) > 1:
+        inside = folder.replace(os.sep, "/").rstrip("/") + "/"
+        best = [module for module in best if module.absolute.startswith(inside)]
+    return best[0] if len(best) == 1 else None
+
+
+def _shell_script(command: Sequence[str], folder: str, plan: Plan) -> list[list[str]]:
+    """The commands of the project's shell script that a command runs; the rest of its words stand for `"$@"`."""
+    words = list(command[1:]) if command and os.path.basename(command[0]) in _SHELLS else list(command)
+    while words and words[0].startswith("-"):
+        words.pop(0)
+    if not words or not words[0].endswith((".sh", ".bash")):
+        return []
+    found = [file for file in plan.of_kind(Kind.SHELL) if file.name == os.path.basename(words[0])]
+    inner = [list(command) for file in found[:1] for command in _of_text(file.text)]
+    passed = words[1:]
+    if not found:
+        return [passed] if passed else []
+    return [_passed_on(each, passed) for each in inner]
+
+
+def _passed_on(command: list[str], passed: list[str]) -> list[str]:
+    found: list[str] = []
+    for word in command:
+        found += passed if word in ("$@", "$*", "${@}", "${*}") else [word]
+    return found

@@ -1,0 +1,182 @@
+"""A workload that trains with torch: the scripts that it runs, the loaders in them, and the memory that these need."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.code import shapes
+from dllint.code.links import parent
+from dllint.code.loader import Loader
+from dllint.code.options import option_names
+from dllint.code.scopes import last_name
+from dllint.code.values import Const, Unknown, Value
+from dllint.deploy.runs import ScriptRun, script_runs
+from dllint.deploy.sizes import shown
+from dllint.deploy.workload import Workload
+from dllint.finding import Related
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+
+_PREFETCH = 2
+"""Batches that a worker loads ahead where nobody says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """How much shared memory one loader can fill: (workers x prefetch + 2) batches, measured as the peak."""
+
+    loader: Loader
+    workers: int
+    prefetch: int
+    batch_bytes: int
+    """Bytes of the tensors of one batch."""
+
+    @property
+    def bytes(self) -> int:
+        """The peak."""
+        return (self.workers * self.prefetch + 2) * self.batch_bytes
+
+    @property
+    def phrase(self) -> str:
+        """`(8 workers x 2 + 2) batches of 38 MB = 694 MB`."""
+        many = "worker" if self.workers == 1 else "workers"
+        batches = f"({self.workers} {many} x {self.prefetch} + 2) batches of {shown(self.batch_bytes)}"
+        return f"{batches} = {shown(self.bytes)}"
+
+    def related(self) -> Related:
+        """The loader, for the way of a finding."""
+        return Related(
+            f"{self.workers} workers x {self.prefetch} batches x {shown(self.batch_bytes)} here", self.loader.location
+        )
+
+
+class LoaderRun:
+    """One loader of a script, with what the command passes put in."""
+
+    def __init__(self, loader: Loader, run: ScriptRun | None) -> None:
+        self.loader = loader
+        self.given = run.given() if run is not None else {}
+
+    def numbers(self, name: str) -> list[int] | None:
+        """The whole numbers that an argument can be; None if any of them cannot be known."""
+        option = self.loader.option(name)
+        if option.absent is None and name != "num_workers":
+            return None
+        found = []
+        for value in option.defaults:
+            number = self._number(value)
+            if number is None:
+                return None
+            found.append(number)
+        return found or None
+
+    def _number(self, value: Value) -> int | None:
+        text = self._passed(value)
+        if text is None:
+            known = value.value if isinstance(value, Const) else None
+            return known if isinstance(known, int) and not isinstance(known, bool) else None
+        try:
+            return int(text)
+        except ValueError:
+            return None
+
+    def _passed(self, value: Value) -> str | None:
+        """What the command passes for the option that a value is the default of."""
+        if isinstance(value, Unknown):
+            return self.given.get(value.name)
+        if not isinstance(value, Const) or not self.given:
+            return None
+        call: ast.AST | None = value.node
+        while call is not None and not isinstance(call, ast.stmt):
+            if isinstance(call, ast.Call) and last_name(call.func) == "add_argument":
+                return next((self.given[name] for name in _names(call) if name in self.given), None)
+            call = parent(call)
+        return None
+
+    @property
+    def workers(self) -> int | None:
+        """The fewest workers that it starts; None if that cannot be known."""
+        numbers = self.numbers("num_workers")
+        return min(numbers) if numbers else None
+
+    @property
+    def most_workers(self) -> int | None:
+        """The most workers that it starts; None if that cannot be known."""
+        numbers = self.numbers("num_workers")
+        return max(numbers) if numbers else None
+
+    def demand(self, batch_bytes: int | None) -> Demand | None:
+        """What it needs; None where a number of the formula is unknown. `batch_bytes`: what the user says it is."""
+        workers = self.workers
+        if not workers or workers < 0:
+            return None
+        if self.loader.option("prefetch_factor").absent:
+            prefetch: int | None = _PREFETCH
+        else:
+            prefetch = min(self.numbers("prefetch_factor") or [0]) or None
+        size = batch_bytes or self._batch_bytes()
+        return Demand(self.loader, workers, prefetch, size) if prefetch and size else None
+
+    def _batch_bytes(self) -> int | None:
+        batch_sizes = self.numbers("batch_size")
+        if not batch_sizes or min(batch_sizes) < 1 or self.loader.option("batch_sampler").is_surely_given():
+            return None
+        sample = shapes.sample_bytes(self.loader)
+        return sample * min(batch_sizes) if sample else None
+
+
+def _names(call: ast.Call) -> list[str]:
+    """The names by which the command line may give an option: `-j` and `--workers` are one."""
+    texts = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    return [*option_names(call), *(text.lstrip("-").replace("-", "_") for text in texts)]
+
+
+class Training:
+    """A workload that trains with torch."""
+
+    def __init__(self, workload: Workload, plan: Plan, why: str, words: tuple[str, ...]) -> None:
+        self.workload = workload
+        self.plan = plan
+        self.why = why
+        """The evidence, for messages: "its image carries torch"."""
+        self.words = words
+
+    @property
+    def path(self) -> str:
+        """The file that starts it."""
+        return self.workload.path
+
+    @cached_property
+    def runs(self) -> list[ScriptRun]:
+        """The Python scripts that it starts."""
+        return list(script_runs(self.words, self.workload.folder, self.plan))
+
+    @cached_property
+    def loaders(self) -> list[LoaderRun]:
+        """The loaders of these scripts."""
+        return [LoaderRun(loader, run) for run in self.runs if run.module is not None for loader in self._loaders(run)]
+
+    def _loaders(self, run: ScriptRun) -> list[Loader]:
+        assert run.module is not None
+        return self.plan.loaders_of(run.module)
+
+    @cached_property
+    def demand(self) -> Demand | None:
+        """The largest need of one of its loaders; None where none is known."""
+        demands = [loader.demand(self.plan.settings.batch_bytes) for loader in self.loaders]
+        known = [demand for demand in demands if demand is not None]
+        return max(known, key=lambda demand: demand.bytes, default=None)
+
+    @property
+    def starts_workers(self) -> bool:
+        """Whether a loader of its scripts certainly starts workers."""
+        return any((loader.workers or 0) > 0 for loader in self.loaders)
+
+    @property
+    def has_no_workers(self) -> bool:
+        """Whether its scripts have loaders, and all of them run without workers."""
+        return bool(self.loaders) and all(loader.most_workers == 0 for loader in self.loaders)
