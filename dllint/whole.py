@@ -10,7 +10,7 @@ from typing import Any
 from dllint.code.program import Program, Unreadable, is_config
 from dllint.deploy.plan import Plan
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.workload import Workload
+from dllint.deploy.training import Training
 from dllint.files import Kind, Project, SourceFile
 from dllint.settings import Settings
 from dllint.suppressions import Source
@@ -51,12 +51,12 @@ class WholeProject:
     def prepare(self) -> None:
         """Find what all subjects share."""
         self.code.prepare()
-        _ = self.plan.workloads
+        _ = self.plan.trainings
 
     def subjects(self, kind: type) -> Iterable[Any]:
         """All subjects of a rule whose check takes a `kind`."""
-        if kind is Workload:
-            return self.plan.workloads
+        if kind is Training:
+            return self.plan.trainings
         if kind is Unreadable:
             return self._unreadable_files()
         return self.code.subjects(kind)

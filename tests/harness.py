@@ -101,12 +101,12 @@ def run(path: Path, select: Iterable[str] = ()) -> Report:
     return lint(discover([str(path)], settings, None), settings)
 
 
-def lint_text(text: str, code: str) -> list[Finding]:
-    """Lint a program that stands alone in its folder, with the rule `code` on."""
+def lint_texts(files: dict[str, str], code: str) -> list[Finding]:
+    """Lint a project of these files (name -> text), with the rule `code` on."""
     with workspace() as folder:
-        path = folder / "program.py"
-        path.write_text(text, encoding="utf-8")
-        report = run(path, [code])
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        report = run(folder, [code])
     assert not report.errors, report.errors
     return report.findings
 

@@ -22,7 +22,7 @@ from dllint.fixes import Change, fix_all, write
 from dllint.fixes.text import Text
 from dllint.linter import Report, lint
 from dllint.settings import Settings
-from harness import FIXTURES, Case, cases, lint_text, workspace
+from harness import FIXTURES, Case, cases, lint_texts, workspace
 
 PAIRS = sorted(path for path in FIXTURES.glob("DLL*/fix_*.py") if not path.name.endswith(".fixed.py"))
 HEAD = "from torch.utils.data import DataLoader\n"
@@ -123,7 +123,7 @@ def test_an_argument_is_removed_from_any_layout(text: str, line_end: str) -> Non
 
 def fixes_of(call: str, code: str, parameters: str = "samples, workers=0, **more") -> list[Fix | None]:
     text = f"from torch.utils.data import DataLoader, RandomSampler\n\n\ndef load({parameters}):\n    return {call}\n"
-    return [finding.fix for finding in lint_text(text, code) if finding.code == code]
+    return [finding.fix for finding in lint_texts({"program.py": text}, code) if finding.code == code]
 
 
 @pytest.mark.parametrize(

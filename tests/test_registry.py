@@ -9,20 +9,25 @@ import pytest
 
 from dllint.finding import Severity
 from dllint.rule import DOC_HEADINGS, Rule, registry
-from harness import FIXTURES, ROOT, lint_text
+from harness import FIXTURES, ROOT, lint_texts
 
 RULES = list(registry().values())
 MODULES = sorted((ROOT / "rules").glob("dll*.py"))
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+FILE_NAMES = {"python": "program.py", "yaml": "deploy.yaml", "dockerfile": "Dockerfile", "sh": "run.sh"}
+"""What a block of a rule's documentation is as a file, by the language that it is marked with."""
+
 
 each_rule = pytest.mark.parametrize("rule", RULES, ids=[rule.code for rule in RULES])
 
 
-def example(rule: Rule, heading: str) -> str:
-    """The program in the section `heading` of the rule's documentation."""
+def example(rule: Rule, heading: str) -> dict[str, str]:
+    """The project in the section `heading` of the rule's documentation: each block is a file."""
     blocks = BLOCK.findall(rule.sections[heading])
-    assert len(blocks) == 1, f"'{heading}' needs one ```python block, it has {len(blocks)}"
-    return str(blocks[0])
+    files = {FILE_NAMES[language]: text for language, text in blocks}
+    assert files, f"'{heading}' needs a block of code"
+    assert len(files) == len(blocks), f"'{heading}' has two blocks of one language"
+    return files
 
 
 def module_of(rule: Rule) -> Path:
@@ -64,17 +69,17 @@ def test_references_point_somewhere(rule: Rule) -> None:
 
 @each_rule
 def test_the_example_fires_this_rule_only(rule: Rule) -> None:
-    assert {finding.code for finding in lint_text(example(rule, "Example"), rule.code)} == {rule.code}
+    assert {finding.code for finding in lint_texts(example(rule, "Example"), rule.code)} == {rule.code}
 
 
 @each_rule
 def test_the_repaired_example_is_silent(rule: Rule) -> None:
-    assert lint_text(example(rule, "Use instead"), rule.code) == []
+    assert lint_texts(example(rule, "Use instead"), rule.code) == []
 
 
 @each_rule
 def test_a_finding_explains_itself(rule: Rule) -> None:
-    for finding in lint_text(example(rule, "Example"), rule.code):
+    for finding in lint_texts(example(rule, "Example"), rule.code):
         assert finding.message and "\n" not in finding.message
         assert finding.help and "\n" not in finding.help, "a finding says how to mend it"
         assert all(item.message for item in finding.related)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from dllint.code.loader import Loader
+from dllint.code.modules import Module
 from dllint.code.program import Program, Unreadable
 from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS
 from dllint.deploy.texts import DeployFile
@@ -14,6 +16,9 @@ from dllint.deploy.workload import ShmSource, Workload
 from dllint.files import Kind
 from dllint.settings import Settings
 from dllint.syntax.python import CannotParseError
+
+if TYPE_CHECKING:
+    from dllint.deploy.training import Training
 
 _T = TypeVar("_T")
 _LARGEST_ASIDE = 1_000_000
@@ -31,6 +36,7 @@ class Plan:
         """By absolute path."""
         self.errors: dict[str, CannotParseError] = {}
         """By absolute path: files that are recognisably a launcher's and cannot be read."""
+        self._loaders: dict[Module, list[Loader]] = {}
         self._shared: dict[Callable[[Plan], Any], Any] = {}
 
     def shared(self, find_out: Callable[[Plan], _T]) -> _T:
@@ -103,3 +109,18 @@ class Plan:
         for absolute, error in self.errors.items():
             if self.files[absolute].is_target:
                 yield Unreadable(self.files[absolute].path, error.row, error.column, error.reason)
+
+    @cached_property
+    def trainings(self) -> list[Training]:
+        """The workloads that train with torch."""
+        from dllint.deploy import evidence
+
+        found = (evidence.training(workload, self) for workload in self.workloads)
+        return [training for training in found if training is not None]
+
+    def loaders_of(self, script: Module) -> list[Loader]:
+        """The loaders in a script and in the modules that it imports, directly or not."""
+        if script not in self._loaders:
+            loaders = self.program.facts.loaders
+            self._loaders[script] = [loader for loader in loaders if script in self.program.importers(loader.module)]
+        return self._loaders[script]

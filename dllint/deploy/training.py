@@ -109,6 +109,11 @@ class LoaderRun:
         numbers = self.numbers("num_workers")
         return max(numbers) if numbers else None
 
+    def related(self) -> Related:
+        """The loader, for the way of a finding."""
+        many = "worker" if self.workers == 1 else "workers"
+        return Related(f"{self.workers} {many} started by this loader", self.loader.location)
+
     def demand(self, batch_bytes: int | None) -> Demand | None:
         """What it needs; None where a number of the formula is unknown. `batch_bytes`: what the user says it is."""
         workers = self.workers
@@ -144,6 +149,19 @@ class Training:
         self.why = why
         """The evidence, for messages: "its image carries torch"."""
         self.words = words
+
+    @property
+    def subject(self) -> str:
+        """What it is, for messages: "service `trainer`", "this `docker run`"."""
+        launcher, name = self.workload.launcher.name, self.workload.name
+        return f"`{name}` ({launcher})" if name else f"this {launcher} container"
+
+    def related(self) -> list[Related]:
+        """The places that shaped it, and the loader that needs the memory."""
+        working = [loader for loader in self.loaders if (loader.workers or 0) > 0]
+        if self.demand is not None:
+            return [*self.workload.related, self.demand.related()]
+        return [*self.workload.related, *(loader.related() for loader in working[:1])]
 
     @property
     def path(self) -> str:

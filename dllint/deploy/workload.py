@@ -87,10 +87,14 @@ class Launcher(NamedTuple):
     spelling: str = "{gib}g"
     """How a size is spelled, from whole gibibytes `gib`, mebibytes `mib` or bytes `bytes`."""
 
+    def spell(self, size: int) -> str:
+        """A size of so many bytes, rounded up to whole gibibytes, in the launcher's spelling."""
+        gib = -(-size // (1 << 30))
+        return self.spelling.format(gib=gib, mib=gib << 10, bytes=gib << 30)
+
     def says(self, size: int) -> str:
         """The advice for a size of so many bytes."""
-        gib = -(-size // (1 << 30))
-        return self.advice.replace("{size}", self.spelling.format(gib=gib, mib=gib << 10, bytes=gib << 30))
+        return self.advice.replace("{size}", self.spell(size))
 
 
 DOCKERFILE = Launcher("Dockerfile", "run it with `--shm-size={size}`, or `shm_size: '{size}b'` in compose")

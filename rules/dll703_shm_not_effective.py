@@ -1,0 +1,85 @@
+"""DLL703 shm-not-effective
+
+## What it does
+
+Reports shared memory that is set where it has no effect: for the build of an image (`build.shm_size`, `docker build
+--shm-size`, a bake file, `RUN mount`, /etc/fstab in a Dockerfile), by a memory volume that this container does not mount
+at /dev/shm, in a swarm stack, on Fargate, or beside a setting that takes its place.
+
+## Why it breaks workers
+
+The container still starts with 64 MB of /dev/shm, although somebody took care of it: the bus error comes back, and the
+setting hides the reason.
+
+## Example
+
+```yaml
+services:
+  trainer:
+    image: pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime
+    command: python train.py
+    build:
+      context: .
+      shm_size: '8gb'
+```
+
+## Use instead
+
+```yaml
+services:
+  trainer:
+    image: pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime
+    command: python train.py
+    build:
+      context: .
+    shm_size: '8gb'
+```
+
+## When to ignore
+
+When the build itself needs the memory, and the run gets it from somewhere that dllint does not see.
+
+## References
+
+- https://docs.docker.com/reference/compose-file/build/#shm_size
+- https://github.com/docker/compose/issues/6333
+- https://github.com/moby/moby/issues/26714
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dllint.deploy.advice import size_for
+from dllint.deploy.training import Training
+from dllint.deploy.workload import FlawKind, ShmSource
+from dllint.finding import Failure, Finding, Severity
+from dllint.rule import Rule
+
+RULE = Rule(
+    code="DLL703",
+    name="shm-not-effective",
+    severity=Severity.ERROR,
+    failure=Failure.SHARED_MEMORY,
+    since="0.1",
+)
+
+_ENOUGH = (ShmSource.SIZE, ShmSource.MEMORY, ShmSource.HOST, ShmSource.OTHER_CONTAINER, ShmSource.PLATFORM)
+
+
+@RULE.check
+def shm_not_effective(training: Training) -> Iterator[Finding]:
+    """Report the settings without effect of a workload that is given nothing else."""
+    workload = training.workload
+    if workload.shm.source in _ENOUGH:
+        return
+    for flaw in workload.flaws:
+        if flaw.kind is FlawKind.NOT_EFFECTIVE:
+            yield RULE.finding(
+                flaw.at,
+                f"{flaw.what}; {training.subject} still runs on the default 64 MB of /dev/shm",
+                help=flaw.instead or workload.launcher.says(size_for(training)),
+                related=training.related(),
+                symbol=workload.name,
+                evidence="no effect",
+            )
