@@ -72,8 +72,8 @@ def _words(workload: Workload, image: Image | None) -> tuple[str, ...]:
     if image is None:
         return workload.command or ()
     if workload.command is None:
-        return (*image.entrypoint, *image.cmd)
-    return (*image.entrypoint, *workload.command) if image.entrypoint else workload.command
+        return image.command or ()
+    return (*(image.entrypoint or ()), *workload.command)
 
 
 def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[list[str]], found: Training) -> str:

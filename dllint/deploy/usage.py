@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
+from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
+from dllint.code.loader import Loader
 from dllint.deploy import images
 from dllint.deploy.evidence import training_image
 from dllint.deploy.images import Image
@@ -36,7 +39,7 @@ def loader_in_image(training: Training) -> LoaderRun | None:
     if started is not None or training.runs:
         return started
     image = images.built_for(training.workload, training.plan)
-    if image is None or image.cmd or image.entrypoint or not training_image(training.workload, image, training.plan):
+    if image is None or image.command or not training_image(training.workload, image, training.plan):
         return None
     return next((LoaderRun(loader, None) for loader in _copied_loaders(image, training.plan)), None)
 
@@ -56,3 +59,28 @@ def is_explained(training: Training) -> bool:
         if (file.path == own or file.kind in _KINDS) and _EXPLAINS.search(file.data):
             return True
     return False
+
+
+def _copied_loaders(image: Image, plan: Plan) -> list[Loader]:
+    """The loaders with workers in scripts that are copied into an image."""
+    context = _context(image, plan)
+    sources = [os.path.normpath(os.path.join(context, copy.source)) for copy in image.copies]
+    return [
+        loader
+        for loader in plan.program.facts.loaders
+        if loader.has_workers and not loader.module.is_test and any(_holds(s, loader.module.absolute) for s in sources)
+    ]
+
+
+def _context(image: Image, plan: Plan) -> str:
+    """The folder that the image is most likely built from: the first in which all lies that it copies by name."""
+    named = [copy.source for copy in image.copies if copy.source not in (".", "./", "*") and "$" not in copy.source]
+    for folder in (image.file.folder, plan.root):
+        if all(glob.glob(os.path.join(glob.escape(folder), source.lstrip("/"))) for source in named):
+            return folder
+    return image.file.folder
+
+
+def _holds(source: str, path: str) -> bool:
+    """Whether a copied file, folder or pattern holds the file at an absolute path."""
+    return path == source or path.startswith(source.rstrip("*").rstrip("/") + "/") or fnmatch(path, source)
