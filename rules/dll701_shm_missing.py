@@ -2,17 +2,18 @@
 
 ## What it does
 
-Reports a container that trains with PyTorch and that nobody gives shared memory: it runs with the 64 MB of /dev/shm that
-docker, podman, containerd and CRI-O give by default. It reads `docker run` commands wherever they are written, compose
-services, Kubernetes pod templates in any kind, CI jobs, dev containers and the job files of clouds.
+Reports a container that trains with PyTorch and that nobody gives shared memory: it runs with the 64 MB of /dev/shm
+that docker, podman, containerd and CRI-O give by default. It reads `docker run` commands wherever they are written,
+compose services, Kubernetes pod templates in any kind, CI jobs, dev containers and the job files of clouds.
 
 ## Why it breaks workers
 
-Workers hand each batch over through files in /dev/shm. A loader needs (workers x prefetch_factor + 2) times the bytes of
-a batch there; with 64 MB that is too little for most image batches. torch up to 2.9 dies with `DataLoader worker (pid N)
-is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory.` From 2.10 on the
-worker raises `unable to allocate shared memory(shm) ... No space left on device (28)`, and with a `collate_fn` of one's own
-the loader hangs. `torch.multiprocessing.set_sharing_strategy("file_system")` does not help: its files lie in /dev/shm, too.
+Workers hand each batch over through files in /dev/shm. A loader needs (workers x prefetch_factor + 2) times the
+bytes of a batch there; with 64 MB that is too little for most image batches. torch up to 2.9 dies with `DataLoader
+worker (pid N) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory.`
+From 2.10 on the worker raises `unable to allocate shared memory(shm) ... No space left on device (28)`, and with a
+`collate_fn` of one's own the loader hangs. `torch.multiprocessing.set_sharing_strategy("file_system")` does not
+help: its files lie in /dev/shm, too.
 
 ## Example
 
@@ -62,6 +63,7 @@ RULE = Rule(
     failure=Failure.SHARED_MEMORY,
     since="0.1",
 )
+
 
 @RULE.check
 def shm_missing(training: Training) -> Iterator[Finding]:

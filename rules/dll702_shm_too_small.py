@@ -7,9 +7,9 @@ code that runs there can fill.
 
 ## Why it breaks workers
 
-A loader needs (workers x prefetch_factor + 2) times the bytes of the tensors in a batch: measured over 24 combinations, the
-peak lay at that number. When /dev/shm is full, a worker dies with a bus error (torch up to 2.9) or with `No space left
-on device` (from 2.10).
+A loader needs (workers x prefetch_factor + 2) times the bytes of the tensors in a batch: measured over 24
+combinations, the peak lay at that number. When /dev/shm is full, a worker dies with a bus error (torch up to 2.9)
+or with `No space left on device` (from 2.10).
 
 ## Example
 
@@ -58,6 +58,7 @@ RULE = Rule(
     failure=Failure.SHARED_MEMORY,
     since="0.1",
 )
+
 
 @RULE.check
 def shm_too_small(training: Training) -> Iterator[Finding]:

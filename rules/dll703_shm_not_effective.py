@@ -3,13 +3,13 @@
 ## What it does
 
 Reports shared memory that is set where it has no effect: for the build of an image (`build.shm_size`, `docker build
---shm-size`, a bake file, `RUN mount`, /etc/fstab in a Dockerfile), by a memory volume that this container does not mount
-at /dev/shm, in a swarm stack, on Fargate, or beside a setting that takes its place.
+--shm-size`, a bake file, `RUN mount`, /etc/fstab in a Dockerfile), by a memory volume that this container does not
+mount at /dev/shm, in a swarm stack, on Fargate, or beside a setting that takes its place.
 
 ## Why it breaks workers
 
-The container still starts with 64 MB of /dev/shm, although somebody took care of it: the bus error comes back, and the
-setting hides the reason.
+The container still starts with 64 MB of /dev/shm, although somebody took care of it: the bus error comes back, and
+the setting hides the reason.
 
 ## Example
 

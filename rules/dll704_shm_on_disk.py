@@ -2,13 +2,14 @@
 
 ## What it does
 
-Reports a volume on disk at /dev/shm of a container that trains: an emptyDir without `medium: Memory`, a named volume or
-a folder, a persistent volume claim, or `VOLUME /dev/shm` in a Dockerfile.
+Reports a volume on disk at /dev/shm of a container that trains: an emptyDir without `medium: Memory`, a named
+volume or a folder, a persistent volume claim, or `VOLUME /dev/shm` in a Dockerfile.
 
 ## Why it breaks workers
 
-It takes the place of the tmpfs, so that the 64 MB limit is gone, and each batch goes through a file system on disk: loading
-is slow, the disk wears, and a full disk kills the workers. With `VOLUME` docker also ignores `--shm-size` of every run.
+It takes the place of the tmpfs, so that the 64 MB limit is gone, and each batch goes through a file system on disk:
+loading is slow, the disk wears, and a full disk kills the workers. With `VOLUME` docker also ignores `--shm-size`
+of every run.
 
 ## Example
 
@@ -82,6 +83,7 @@ RULE = Rule(
     failure=Failure.SHARED_MEMORY,
     since="0.1",
 )
+
 
 @RULE.check
 def shm_on_disk(training: Training) -> Iterator[Finding]:

@@ -2,12 +2,13 @@
 
 ## What it does
 
-Reports a memory volume at /dev/shm without a size limit in a container that trains and whose memory nothing limits either.
+Reports a memory volume at /dev/shm without a size limit in a container that trains and whose memory nothing limits
+either.
 
 ## Why it breaks workers
 
-Such a tmpfs can take all of the node's memory. Its pages belong to the container, and with no limit the node runs out
-first: the kernel kills some process of some pod.
+Such a tmpfs can take all of the node's memory. Its pages belong to the container, and with no limit the node runs
+out first: the kernel kills some process of some pod.
 
 ## Example
 
@@ -79,6 +80,7 @@ RULE = Rule(
     failure=Failure.WORKER_DIED,
     since="0.1",
 )
+
 
 @RULE.check
 def shm_unbounded(training: Training) -> Iterator[Finding]:

@@ -6,8 +6,8 @@ Reports shared memory that is larger than the memory limit of the container that
 
 ## Why it breaks workers
 
-Pages in /dev/shm count against the container's memory. Long before such a /dev/shm is full, the kernel kills a worker:
-`DataLoader worker (pid N) is killed by signal: Killed`.
+Pages in /dev/shm count against the container's memory. Long before such a /dev/shm is full, the kernel kills a
+worker: `DataLoader worker (pid N) is killed by signal: Killed`.
 
 ## Example
 
@@ -85,6 +85,7 @@ RULE = Rule(
     failure=Failure.WORKER_DIED,
     since="0.1",
 )
+
 
 @RULE.check
 def shm_over_memory_limit(training: Training) -> Iterator[Finding]:

@@ -2,13 +2,14 @@
 
 ## What it does
 
-Reports a size of shared memory in a spelling that its reader refuses or takes for something else: `8Gi` for docker and
-compose, `8gb` for a Kubernetes quantity or a tmpfs option, `64m` (0.064 bytes) as a quantity, a YAML float, `medium: memory`.
+Reports a size of shared memory in a spelling that its reader refuses or takes for something else: `8Gi` for docker
+and compose, `8gb` for a Kubernetes quantity or a tmpfs option, `64m` (0.064 bytes) as a quantity, a YAML float,
+`medium: memory`.
 
 ## Why it breaks workers
 
-docker, Kubernetes, the kernel and the clouds each have their own grammar of sizes. A refused size stops the start; a misread one
-leaves the container with next to nothing, or with the default of 64 MB.
+docker, Kubernetes, the kernel and the clouds each have their own grammar of sizes. A refused size stops the start;
+a misread one leaves the container with next to nothing, or with the default of 64 MB.
 
 ## Example
 
@@ -58,6 +59,7 @@ RULE = Rule(
     failure=Failure.SHARED_MEMORY,
     since="0.1",
 )
+
 
 @RULE.check
 def invalid_shm_size(training: Training) -> Iterator[Finding]:

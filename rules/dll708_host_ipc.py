@@ -2,13 +2,14 @@
 
 ## What it does
 
-Reports a container that trains in the IPC namespace of its host (`--ipc=host`, `hostIPC: true`), and a size beside it,
-which is not used.
+Reports a container that trains in the IPC namespace of its host (`--ipc=host`, `hostIPC: true`), and a size beside
+it, which is not used.
 
 ## Why it breaks workers
 
 It does cure the bus error: the container sees the host's /dev/shm. But every process of the host and of other such
-containers then shares it, may read and fill it, and files that a killed run leaves there stay until somebody deletes them.
+containers then shares it, may read and fill it, and files that a killed run leaves there stay until somebody
+deletes them.
 
 ## Example
 
@@ -57,6 +58,7 @@ RULE = Rule(
     since="0.1",
     opt_in=True,
 )
+
 
 @RULE.check
 def host_ipc(training: Training) -> Iterator[Finding]:

@@ -6,8 +6,9 @@ Reports a container that trains and whose limit of open files is set below 4096.
 
 ## Why it breaks workers
 
-By the default sharing strategy each tensor of a batch is an open descriptor in the main process, and two in the worker
-that made it. When they run out, torch raises `Too many open files` or `received 0 items of ancdata`, or the loader hangs.
+By the default sharing strategy each tensor of a batch is an open descriptor in the main process, and two in the
+worker that made it. When they run out, torch raises `Too many open files` or `received 0 items of ancdata`, or the
+loader hangs.
 
 ## Example
 

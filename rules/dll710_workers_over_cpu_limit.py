@@ -6,8 +6,9 @@ Reports a container that may use fewer processors than the code that it runs sta
 
 ## Why it breaks workers
 
-A CPU limit is a quota of time, which neither `os.cpu_count()` nor torch's own warning sees. Workers beyond it only wait for one
-another; each still takes memory, shared memory and start-up time, and the throttled main process feeds the GPU late.
+A CPU limit is a quota of time, which neither `os.cpu_count()` nor torch's own warning sees. Workers beyond it only
+wait for one another; each still takes memory, shared memory and start-up time, and the throttled main process feeds
+the GPU late.
 
 ## Example
 
@@ -82,6 +83,7 @@ RULE = Rule(
     failure=Failure.SLOW,
     since="0.1",
 )
+
 
 @RULE.check
 def workers_over_cpu_limit(training: Training) -> Iterator[Finding]:

@@ -2,13 +2,13 @@
 
 ## What it does
 
-Reports a Dockerfile whose image trains with DataLoader workers, in a project where nothing says how it is run with more
-shared memory than the default: no compose file, no manifest, no script, no line of its documents.
+Reports a Dockerfile whose image trains with DataLoader workers, in a project where nothing says how it is run with
+more shared memory than the default: no compose file, no manifest, no script, no line of its documents.
 
 ## Why it breaks workers
 
-An image cannot set the size of its own /dev/shm. Whoever runs it as it stands (`docker run IMAGE`) gets 64 MB, and the
-first larger batch ends in a bus error.
+An image cannot set the size of its own /dev/shm. Whoever runs it as it stands (`docker run IMAGE`) gets 64 MB, and
+the first larger batch ends in a bus error.
 
 ## Example
 
@@ -84,6 +84,7 @@ RULE = Rule(
     since="0.1",
 )
 
+
 @RULE.check
 def image_without_run_shm(training: Training) -> Iterator[Finding]:
     """Report an image that trains and that nothing in the project runs with shared memory."""
@@ -95,7 +96,7 @@ def image_without_run_shm(training: Training) -> Iterator[Finding]:
         return
     yield RULE.finding(
         workload.at,
-        f"This image trains with DataLoader workers, and nothing in the project runs it with more than 64 MB of /dev/shm",
+        "This image trains with DataLoader workers, and nothing here runs it with more than 64 MB of /dev/shm",
         help=workload.launcher.says(size_for(training)) + "; write that down where people look for it",
         related=[loader.related()],
         symbol=workload.name,

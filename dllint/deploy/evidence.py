@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
-from dllint.deploy import images
 from dllint.deploy.images import Image
 from dllint.deploy.runs import ScriptRun, simple_commands, without_prefix
 from dllint.deploy.training import Training
@@ -48,14 +47,12 @@ _TOOLS = frozenset(
 _TRAINS = re.compile(
     r"(?:^|[/_.-])(?:pre|re)?(?:train|fine-?tune|finetuning|training|fit)(?:[/_.-]|$|er\b)", re.IGNORECASE
 )
-_NO_WORKERS = re.compile(
-    r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers", re.IGNORECASE
-)
+_NO_WORKERS = re.compile(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers", re.IGNORECASE)
 
 
 def training(workload: Workload, plan: Plan) -> Training | None:
     """The workload as one that trains with torch; None where the evidence for that is missing or speaks against it."""
-    image = images.built_for(workload, plan)
+    image = plan.images.built_for(workload)
     words = _words(workload, image)
     found = Training(workload, plan, "", words)
     commands = [without_prefix(command) for command in simple_commands(words)]

@@ -9,7 +9,6 @@ from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
 from dllint.code.loader import Loader
-from dllint.deploy import images
 from dllint.deploy.evidence import training_image
 from dllint.deploy.images import Image
 from dllint.deploy.training import LoaderRun, Training
@@ -19,7 +18,11 @@ from dllint.files import Kind
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-_EXPLAINS = re.compile(rb"--shm[-_]size|--ipc[= ]host|\bshm_size\b|\bhostIPC\b|\bipc: *[\"']?host|/dev/shm", re.IGNORECASE)
+_EXPLAINS = re.compile(
+    rb"--shm[-_]size|--ipc[= ]host|\bshm_size\b|\bhostIPC\b|\bipc: *[\"']?host|/dev/shm", re.IGNORECASE
+)
+    rb"--shm[-_]size|--ipc[= ]host|\bshm_size\b|\bhostIPC\b|\bipc: *[\"']?host|/dev/shm", re.IGNORECASE
+)
 _KINDS = (
     Kind.MARKDOWN,
     Kind.SHELL,
@@ -38,7 +41,7 @@ def loader_in_image(training: Training) -> LoaderRun | None:
     started = next((loader for loader in training.loaders if (loader.workers or 0) > 0), None)
     if started is not None or training.runs:
         return started
-    image = images.built_for(training.workload, training.plan)
+    image = training.plan.images.built_for(training.workload)
     if image is None or image.command or not training_image(training.workload, image, training.plan):
         return None
     return next((LoaderRun(loader, None) for loader in _copied_loaders(image, training.plan)), None)
@@ -47,9 +50,9 @@ def loader_in_image(training: Training) -> LoaderRun | None:
 def is_run(training: Training) -> bool:
     """Whether a launcher of the project runs the image: then that is what the other rules look at."""
     plan = training.plan
-    image = images.built_for(training.workload, plan)
+    image = plan.images.built_for(training.workload)
     others = (workload for workload in plan.workloads if workload.launcher is not DOCKERFILE)
-    return any(images.built_for(workload, plan) is image for workload in others)
+    return any(plan.images.built_for(workload) is image for workload in others)
 
 
 def is_explained(training: Training) -> bool:
