@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _EXPLAINS = re.compile(
     rb"--shm[-_]size|--ipc[= ]host|\bshm_size\b|\bhostIPC\b|\bipc: *[\"']?host|/dev/shm", re.IGNORECASE
 )
-    rb"--shm[-_]size|--ipc[= ]host|\bshm_size\b|\bhostIPC\b|\bipc: *[\"']?host|/dev/shm", re.IGNORECASE
-)
 _KINDS = (
     Kind.MARKDOWN,
     Kind.SHELL,
