@@ -13,7 +13,7 @@ from dllint.files import Kind, Project
 from dllint.finding import Finding
 from dllint.parallel import can_fork, processors, shared_out
 from dllint.rule import Rule, registry
-from dllint.selection import enabled_rules, ignored_in, severity_of
+from dllint.selection import enabled_rules, ignored_in, is_shown, severity_of
 from dllint.settings import Settings
 from dllint.suppressions import Applied, Source, UnusedSuppression
 
@@ -112,7 +112,7 @@ def _lint_project(
         report.errors.append(_error("", project.root))
         return
     found = _run_all(rules, program, settings, report, progress)
-    found = [finding for finding in found if finding.location.path in targets]
+    found = [finding for finding in found if finding.location.path in targets and is_shown(settings, finding)]
     found = _without_replaced(_without_duplicates(found))
     found = [finding for finding in found if not ignored_in(settings, finding.location.path, finding.code)]
     python = {path for path, file in targets.items() if file.kind is Kind.PYTHON}

@@ -31,6 +31,14 @@ def enabled_rules(settings: Settings) -> list[Rule]:
     return [rule for rule in rules if selected.get(rule.code, _NEVER) > ignored.get(rule.code, _NEVER)]
 
 
+def is_shown(settings: Settings, finding: Finding) -> bool:
+    """Whether a finding of an enabled rule is one to show: one of severity info only where its rule was asked for."""
+    if finding.severity is not Severity.INFO:
+        return True
+    asked = [*(settings.select or ()), *settings.extend_select]
+    return any(rule.code == finding.code for selector in asked for rule in expand(selector))
+
+
 def _weigh(selectors: Iterable[str], weights: dict[str, int]) -> None:
     for selector in selectors:
         for rule in expand(selector):

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports a memory volume at /dev/shm without a size limit in a container that trains and whose memory nothing limits
-either.
+either. Where a memory limit bounds it, the finding is one of severity info, and shown only where this rule is
+selected.
 
 ## Why it breaks workers
 
@@ -89,12 +90,15 @@ def shm_unbounded(training: Training) -> Iterator[Finding]:
     shm = workload.shm
     if shm.source is not ShmSource.MEMORY or shm.size is not None or shm.at is None:
         return
-    if workload.memory_limit is not None:
+    if not workload.launcher.takes_all:
         return
+    limit = workload.memory_limit
+    bound = "nothing limits the container's memory" if limit is None else "only the container's memory limit bounds it"
     yield RULE.finding(
         shm.at,
-        f"/dev/shm of {training.subject} is memory without a limit, and nothing limits the container's memory",
-        help=f"give the volume a size ({spelled(training)}), or the container a memory limit",
+        f"/dev/shm of {training.subject} is memory without a size limit, and {bound}",
+        help=f"give the volume a size: {spelled(training)}",
+        severity=Severity.WARNING if limit is None else Severity.INFO,
         related=training.related(),
         symbol=workload.name,
         evidence="unbounded",

@@ -16,7 +16,7 @@ the GPU late.
 services:
   trainer:
     image: pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime
-    command: python train.py --workers 16
+    command: python program.py --workers 16
     shm_size: '8gb'
     cpus: 2
 ```
@@ -40,7 +40,7 @@ def main(dataset):
 services:
   trainer:
     image: pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime
-    command: python train.py --workers 16
+    command: python program.py --workers 16
     shm_size: '8gb'
     cpus: 16
 ```

@@ -91,14 +91,14 @@ def image_without_run_shm(training: Training) -> Iterator[Finding]:
     workload = training.workload
     if workload.launcher is not DOCKERFILE or workload.flaws or workload.shm.source is not ShmSource.DEFAULT:
         return
-    loader = usage.loader_in_image(training)
-    if loader is None or usage.is_run(training) or usage.is_explained(training):
+    workers = usage.workers_of_image(training)
+    if workers is None or usage.is_run(training) or usage.is_explained(training):
         return
     yield RULE.finding(
         workload.at,
         "This image trains with DataLoader workers, and nothing here runs it with more than 64 MB of /dev/shm",
         help=workload.launcher.says(size_for(training)) + "; write that down where people look for it",
-        related=[loader.related()],
+        related=workers,
         symbol=workload.name,
         evidence="image",
     )

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
-from dllint.deploy.images import Image
+from dllint.deploy.images import Image, built_for
 from dllint.deploy.runs import ScriptRun, simple_commands, without_prefix
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Workload
@@ -30,7 +30,8 @@ _TRAINING_IMAGE = re.compile(
     r")(?::|@|$)"
 )
 """Images that carry torch for training (facts on the images' own pages); the registry before them does not matter."""
-_LAUNCHERS = frozenset({"torchrun", "deepspeed", "composer", "nnUNetv2_train", "nnUNet_train", "tune"})
+_LAUNCHERS = frozenset({"torchrun", "deepspeed", "composer", "tune"})
+_LIBRARY_TRAINERS = frozenset({"nnUNetv2_train", "nnUNet_train"})
 _LAUNCHING_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
 _SERVING = re.compile(
     r"(?:^|[/_.-])(?:tritonserver|torchserve|uvicorn|gunicorn|hypercorn|flask|streamlit|gradio|vllm|sglang|tgi"
@@ -52,7 +53,7 @@ _NO_WORKERS = re.compile(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\
 
 def training(workload: Workload, plan: Plan) -> Training | None:
     """The workload as one that trains with torch; None where the evidence for that is missing or speaks against it."""
-    image = plan.images.built_for(workload)
+    image = built_for(workload, plan)
     words = _words(workload, image)
     found = Training(workload, plan, "", words)
     commands = [without_prefix(command) for command in simple_commands(words)]
@@ -112,7 +113,19 @@ def _is_launcher(command: Sequence[str]) -> bool:
         return True
     if "accelerate" in texts[:1] and "launch" in texts[1:]:
         return True
-    return texts[0] == "yolo" and any(word in ("train", "mode=train") for word in texts[1:])
+    return _is_library(texts)
+
+
+def has_own_loaders(words: Sequence[str]) -> bool:
+    """Whether words run the training command of a library, which starts workers by itself."""
+    commands = (without_prefix(command) for command in simple_commands(words))
+    return any(_is_library([os.path.basename(word) for word in command]) for command in commands if command)
+
+
+def _is_library(texts: Sequence[str]) -> bool:
+    if texts[0] == "yolo":  # ultralytics: 8 workers unless `workers=` says otherwise
+        return any(word in ("train", "mode=train") for word in texts[1:])
+    return texts[0] in _LIBRARY_TRAINERS
 
 
 def _is_other(commands: list[list[str]], runs: list[ScriptRun]) -> bool:
@@ -139,7 +152,7 @@ def _says_training(script: str) -> bool:
 def _switches_workers_off(words: Sequence[str]) -> bool:
     """Whether the command itself says that there are no workers."""
     flat = [word for command in simple_commands(words) for word in command]
-    for word, after in zip(flat, (*flat[1:], ""), strict=True):
+    for word, after in zip(flat, (*flat[1:], ""), strict=False):
         name, equals, value = word.partition("=")
         if (value if equals else after) == "0" and _NO_WORKERS.fullmatch(name if name.startswith("-") else f"--{name}"):
             return True

@@ -38,7 +38,7 @@ class ScriptRun:
     def given(self) -> dict[str, str]:
         """The values of its options, by the names that the script knows them by, `-` as `_`."""
         found: dict[str, str] = {}
-        for word, after in zip(self.arguments, (*self.arguments[1:], "-"), strict=True):
+        for word, after in zip(self.arguments, (*self.arguments[1:], "-"), strict=False):
             name, equals, value = word.partition("=")
             key = name.lstrip("-+").replace("-", "_")
             if equals and key:

@@ -9,11 +9,12 @@ from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
 from dllint.code.loader import Loader
-from dllint.deploy.evidence import training_image
-from dllint.deploy.images import Image
+from dllint.deploy.evidence import has_own_loaders, training_image
+from dllint.deploy.images import Image, built_for
 from dllint.deploy.training import LoaderRun, Training
 from dllint.deploy.workload import DOCKERFILE
 from dllint.files import Kind
+from dllint.finding import Related
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -34,23 +35,31 @@ _KINDS = (
 )
 
 
-def loader_in_image(training: Training) -> LoaderRun | None:
-    """A loader with workers that the image starts, or that a script starts which is copied into it."""
+def workers_of_image(training: Training) -> list[Related] | None:
+    """The loader with workers that the image starts, or that a script starts which is copied into it; None without.
+
+    An empty list stands for workers that a library's own command starts.
+    """
     started = next((loader for loader in training.loaders if (loader.workers or 0) > 0), None)
-    if started is not None or training.runs:
-        return started
-    image = training.plan.images.built_for(training.workload)
+    if started is not None:
+        return [started.related()]
+    if training.runs:
+        return None
+    if has_own_loaders(training.words):
+        return []
+    image = built_for(training.workload, training.plan)
     if image is None or image.command or not training_image(training.workload, image, training.plan):
         return None
-    return next((LoaderRun(loader, None) for loader in _copied_loaders(image, training.plan)), None)
+    copied = _copied_loaders(image, training.plan)
+    return [LoaderRun(copied[0], None).related()] if copied else None
 
 
 def is_run(training: Training) -> bool:
     """Whether a launcher of the project runs the image: then that is what the other rules look at."""
     plan = training.plan
-    image = plan.images.built_for(training.workload)
+    image = built_for(training.workload, plan)
     others = (workload for workload in plan.workloads if workload.launcher is not DOCKERFILE)
-    return any(plan.images.built_for(workload) is image for workload in others)
+    return any(built_for(workload, plan) is image for workload in others)
 
 
 def is_explained(training: Training) -> bool:

@@ -86,6 +86,8 @@ class Launcher(NamedTuple):
     """What to write, with `{size}` in the place of the size in the launcher's own spelling."""
     spelling: str = "{gib}g"
     """How a size is spelled, from whole gibibytes `gib`, mebibytes `mib` or bytes `bytes`."""
+    takes_all: bool = False
+    """Whether a memory volume without a size may take all of the machine's memory, not the half that tmpfs takes."""
 
     def spell(self, size: int) -> str:
         """A size of so many bytes, rounded up to whole gibibytes, in the launcher's spelling."""

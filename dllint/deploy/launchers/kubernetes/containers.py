@@ -26,6 +26,7 @@ KUBERNETES = Launcher(
     "add `volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: {size}}}]` to the pod and "
     "`volumeMounts: [{name: dshm, mountPath: /dev/shm}]` to the container",
     "{gib}Gi",
+    takes_all=True,
 )
 
 _REFERENCE = re.compile(r"\$?\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
