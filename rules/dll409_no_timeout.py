@@ -66,7 +66,7 @@ def no_timeout(loader: Loader) -> Iterator[Finding]:
     if not loader.has_workers or not loader.takes("timeout") or start_method.uses_threads(loader):
         return
     timeout = loader.option("timeout")
-    if not timeout.is_certainly(False):
+    if not timeout.is_certainly(False) or loader.has_own_iter:
         return
     yield RULE.finding(
         loader.where("timeout"),

@@ -70,7 +70,7 @@ def pageable_batches(loader: Loader) -> Iterator[Finding]:
     """Yield the loaders whose unpinned batches main moves to the GPU."""
     if loader.defaults_to_no_workers or loader.module.is_test or not loader.takes("pin_memory"):
         return
-    if not loader.option("pin_memory").is_certainly(False):
+    if not loader.option("pin_memory").is_certainly(False) or loader.has_own_iter:
         return
     found = next(training.moves_to_gpu(loader.program, loader), None)
     if found is None:

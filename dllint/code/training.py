@@ -6,16 +6,19 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, devices, loops, mutations, uses
+from dllint.code import apis, conditions, devices, loops, mutations, uses
 from dllint.code.iterations import Iteration
 from dllint.code.loader import Loader
-from dllint.code.scopes import last_name
+from dllint.code.reach import Step
+from dllint.code.scopes import FunctionScope, Scope, last_name
 from dllint.code.values import Frame, Product
 from dllint.finding import Related
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
+_ASKS = frozenset({"hasattr", "exists", "isfile", "is_file", "get"})
+"""Calls that ask whether something is there already."""
 _MOVING = frozenset({"to", "cuda"})
 
 
@@ -73,12 +76,38 @@ def trains(program: Program, iteration: Iteration) -> bool:
     return any(last_name(call) == "backward" for step in steps for call in step.scope.index().calls)
 
 
+def _is_per_sample(step: Step, call: ast.Call, dataset_names: set[str]) -> bool:
+    """Whether a call in worker code is made for each sample: none on its way hangs on what the object has kept."""
+    at: ast.AST | None = call
+    scope: Scope = step.scope
+    while at is not None:
+        if scope.name == "__init__" and scope.parent is not None and scope.parent.name in dataset_names:
+            return False  # another dataset is made there
+        if any(_asks_what_is_kept(test, scope) for test, _ in conditions.leading_to(at)):
+            return False
+        if step.parent is None:
+            return True
+        at, step = step.call, step.parent
+        scope = step.scope
+    return True
+
+
+def _asks_what_is_kept(test: ast.expr, scope: Scope) -> bool:
+    own = scope.receiver_name if isinstance(scope, FunctionScope) else None
+    for part in ast.walk(test):
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == own:
+            return True
+        if isinstance(part, (ast.In, ast.NotIn)) or (isinstance(part, ast.Call) and last_name(part) in _ASKS):
+            return True
+    return False
+
+
 def disk_read(program: Program, loader: Loader) -> Related | None:
     """Where the samples of a loader are read from disk, if they are."""
     for dataset in program.facts.datasets:
         if loader in dataset.loaders:
             for step, call, name in uses.in_worker(dataset.worker, apis.DECODES):
-                if uses.runs_in_worker_only(step):
+                if uses.runs_in_worker_only(step) and _is_per_sample(step, call, program.dataset_names):
                     text = f"each sample is read from disk here, by {name.rpartition('.')[2]}"
                     return Related(text, step.scope.module.location(call))
     for value in loader.dataset_values():
