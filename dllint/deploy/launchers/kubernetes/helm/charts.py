@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from dllint.deploy.launchers.kubernetes.helm.expressions import Scope
+from dllint.deploy.launchers.kubernetes.helm.expressions import Scope, Values
 from dllint.deploy.launchers.kubernetes.helm.render import MARK, Put, Rendered, rendered
 from dllint.deploy.launchers.kubernetes.values import MAYBE, UNSEEN
 from dllint.syntax.python import CannotParseError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _OTHER_VALUES = re.compile(r"values[-_.].+\.ya?ml|.+[-_.]values\.ya?ml")
 _DEEPEST = 6
-_STR, _NULL = "tag:yaml.org,2002:str", "tag:yaml.org,2002:null"
+_STR, _NULL, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:null", "tag:yaml.org,2002:merge"
 
 
 def chart_of(file: DeployFile, plan: Plan) -> str | None:
@@ -39,7 +39,7 @@ def chart_of(file: DeployFile, plan: Plan) -> str | None:
 
 def templates(file: DeployFile, plan: Plan, chart: str | None) -> Iterator[Tree]:
     """The documents of a template, rendered with the values of its chart; of no chart: with nothing known."""
-    scope, others = _scopes(chart, plan) if chart is not None else (Scope(), ())
+    scope, others = plan.shared(_Charts).scopes(chart) if chart is not None else (Scope(), ())
     made = rendered(file.text, scope, others)
     try:
         for tree in trees(file.path, made.text):
@@ -49,24 +49,36 @@ def templates(file: DeployFile, plan: Plan, chart: str | None) -> Iterator[Tree]
         return
 
 
-def _scopes(chart: str, plan: Plan) -> tuple[Scope, tuple[Scope, ...]]:
-    own = _document(os.path.join(chart, "Chart.yaml"), plan)
-    parent, _, name = chart.rpartition(f"{os.sep}charts{os.sep}")
-    values = _document(os.path.join(chart, "values.yaml"), plan)
-    given = _document(os.path.join(parent, "values.yaml"), plan) if parent else None
-    from_parent = given.get(name) if given is not None else None
-    layers = [tree for tree in (from_parent, values) if tree is not None]
-    others = [
-        tree
-        for path, file in plan.files.items()
-        if file.folder == chart and _OTHER_VALUES.fullmatch(file.name) and (tree := _document(path, plan)) is not None
-    ]
-    return Scope(layers, own), tuple(Scope([other, *layers], own) for other in others)
+class _Charts:
+    """The values of the charts of a project; charts have many templates, and values are read once."""
 
+    def __init__(self, plan: Plan) -> None:
+        self._files = plan.files
+        self._scopes: dict[str, tuple[Scope, tuple[Scope, ...]]] = {}
+        self._others: dict[str, list[str]] = {}
+        for path, file in plan.files.items():
+            if _OTHER_VALUES.fullmatch(file.name):
+                self._others.setdefault(file.folder, []).append(path)
 
-def _document(path: str, plan: Plan) -> Tree | None:
-    file = plan.files.get(path)
-    return file.documents.trees[0] if file is not None and file.documents.trees else None
+    def scopes(self, chart: str) -> tuple[Scope, tuple[Scope, ...]]:
+        """The scope of a chart's own values, and those of other values files beside them."""
+        if chart not in self._scopes:
+            self._scopes[chart] = self._read(chart)
+        own, others = self._scopes[chart]
+        return Scope(own.values, own.chart), others
+
+    def _read(self, chart: str) -> tuple[Scope, tuple[Scope, ...]]:
+        own = self._document(chart, "Chart.yaml")
+        parent, _, name = chart.rpartition(f"{os.sep}charts{os.sep}")
+        given = self._document(parent, "values.yaml") if parent else None
+        layers = [given.get(name) if given is not None else None, self._document(chart, "values.yaml")]
+        known = [layer for layer in layers if layer is not None]
+        others = [self._document("", path) for path in self._others.get(chart, ())]
+        return Scope(Values(known), own), tuple(Scope(Values([other, *known]), own) for other in others if other)
+
+    def _document(self, folder: str, name: str) -> Tree | None:
+        file = self._files.get(os.path.join(folder, name))
+        return file.documents.trees[0] if file is not None and file.documents.trees else None
 
 
 class _Filler:
@@ -110,8 +122,7 @@ class _Filler:
             tree = put.value.tree
             if own == around and put.value.is_known and (tree is None or tree.is_mapping or tree.is_null):
                 return [(key, tree.node)] if tree is not None and tree.is_mapping else []
-            name = f"{UNSEEN}{key.start_mark.line}"
-            return [(ScalarNode(_STR, name, key.start_mark, key.end_mark), value)]
+            return [(_unseen(key), value)]
         filled = self.filled(value, own, chain)
         key = self._scalar(key) if isinstance(key, ScalarNode) else key
         return [(_maybe(key) if own != around else key, filled)]
@@ -139,6 +150,27 @@ class _Filler:
         put = self.made.marks[found[1]]
         text = put.value.shown
         return text if text is not None else put.action
+
+
+def _with_head(value: Node, head: Put, key: Node) -> Node:
+    """The value of a key with what an action in the key's own row puts first."""
+    tree = head.value.tree
+    if isinstance(value, MappingNode):
+        entries: list[tuple[Node, Node]] = [] if head.value.is_known else [(_unseen(key), key)]
+        if tree is not None:
+            entries.append((ScalarNode(_MERGE, "<<", key.start_mark, key.end_mark), tree.node))
+        return MappingNode(value.tag, entries + value.value, value.start_mark, value.end_mark)
+    if isinstance(value, SequenceNode):
+        unknown = ScalarNode(_STR, head.action, key.start_mark, key.end_mark)
+        known = [item.node for item in tree.items()] if tree is not None else []
+        items = known if head.value.is_known else [unknown]
+        return SequenceNode(value.tag, items + value.value, value.start_mark, value.end_mark)
+    return value
+
+
+def _unseen(at: Node) -> Node:
+    """A key that says that nobody can see which keys a template puts here."""
+    return ScalarNode(_STR, f"{UNSEEN}{at.start_mark.line}", at.start_mark, at.end_mark)
 
 
 def _maybe(node: Node) -> Node:

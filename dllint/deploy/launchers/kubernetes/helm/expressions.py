@@ -48,12 +48,28 @@ UNKNOWN = Value(is_known=False)
 _NOTHING = Value()
 
 
+class Values:
+    """`.Values`: of several files the first that has a key wins."""
+
+    def __init__(self, layers: Sequence[Tree] = ()) -> None:
+        self._layers = layers
+        self._found: dict[tuple[str, ...], Value] = {}
+
+    def below(self, keys: tuple[str, ...]) -> Value:
+        """The value below these keys; templates ask for the same ones over and over."""
+        if not keys or not self._layers or keys[0] == "global":
+            return UNKNOWN
+        if keys not in self._found:
+            tree = next((tree for layer in self._layers if (tree := layer.get(*keys)) is not None), None)
+            self._found[keys] = Value(tree) if tree is not None else _NOTHING
+        return self._found[keys]
+
+
 @dataclass(slots=True)
 class Scope:
     """What names stand for at one place of a template."""
 
-    layers: Sequence[Tree] = ()
-    """`.Values`: of several files the first that has a key wins."""
+    values: Values = field(default_factory=Values)
     chart: Tree | None = None
     """`.Chart`."""
     dot: Value | None = None
@@ -62,7 +78,7 @@ class Scope:
 
     def inside(self, dot: Value) -> Scope:
         """The scope of a `with` block."""
-        return Scope(self.layers, self.chart, dot, self.variables)
+        return Scope(self.values, self.chart, dot, self.variables)
 
     def path(self, name: str) -> Value:
         """What a path such as `.Values.image.tag` leads to."""
@@ -72,17 +88,11 @@ class Scope:
         if head == "" and self.dot is not None:
             return _below(self.dot, [key for key in keys if key])
         if keys[:1] == ["Values"]:
-            return self._value(keys[1:])
+            return self.values.below(tuple(keys[1:]))
         if keys[:1] == ["Chart"] and self.chart is not None and len(keys) == 2:
             found = self.chart.get(keys[1][:1].lower() + keys[1][1:])
             return Value(found) if found is not None else UNKNOWN
         return UNKNOWN
-
-    def _value(self, keys: list[str]) -> Value:
-        if not keys or not self.layers or keys[0] == "global":
-            return UNKNOWN
-        found = next((tree for layer in self.layers if (tree := layer.get(*keys)) is not None), None)
-        return Value(found) if found is not None else _NOTHING
 
 
 def _below(value: Value, keys: list[str]) -> Value:

@@ -19,6 +19,10 @@ _CONTROL = re.compile(r"(if|else if|else|end|with|range|define|block|template|br
 _ASSIGNMENT = re.compile(r"(\$\w*)\s*(:?=)\s*(.*)", re.DOTALL)
 _INDENT = re.compile(r"\bn?indent\s+(\d+)")
 _NOT_END = re.compile(r"[^\n]")
+_LISTS = frozenset(
+    ("containers", "initContainers", "volumes", "volumeMounts", "volumeClaimTemplates", "env", "envFrom", "command")
+) | frozenset(("args", "ports", "imagePullSecrets", "tolerations", "hostAliases", "extraVolumes", "extraVolumeMounts"))
+"""Keys whose values are lists, for what nobody can see."""
 _FIRST, _FILLER = 0xF0000, "\ue000"
 _MOST_MARKS = 60_000
 MARK = re.compile(f"([\U000f0000-\U000ffffd]){_FILLER}*")
@@ -42,6 +46,8 @@ class Rendered:
     marks: dict[str, Put]
     conditions: dict[int, tuple[int, ...]]
     """Rows, from 0, that are there only under conditions that cannot be told: the numbers of these."""
+    heads: dict[int, Put]
+    """By the row of a key: what comes before the rest of its value."""
 
 
 @dataclass(slots=True)
@@ -71,6 +77,8 @@ class _Renderer:
     blocks: list[_Block] = field(default_factory=list)
     conditions: dict[int, tuple[int, ...]] = field(default_factory=dict)
     insertions: list[_Insertion] = field(default_factory=list)
+    heads: dict[int, _Insertion] = field(default_factory=dict)
+    """By row: what comes first in the value of a key, `key: {{- ... | nindent 4 }}`."""
     row: int = 0
     numbers: int = 0
 
@@ -79,7 +87,9 @@ class _Renderer:
     def text(self, text: str) -> None:
         """Text between actions."""
         if any(block.is_live is False for block in self.blocks):
-            self.out.append(_NOT_END.sub(" ", text) if "\n" in text else self.mark(Put(Value(), ""), len(text)))
+            # Within a row that has other text, what is left out leaves no blank.
+            is_blank = "\n" in text or not self._line().strip()
+            self.out.append(_NOT_END.sub(" ", text) if is_blank else self.mark(Put(Value(), ""), len(text)))
             self.row += text.count("\n")
             return
         open_ones = tuple(block.number for block in self.blocks if block.is_live is None)
@@ -88,6 +98,15 @@ class _Renderer:
                 self.conditions[row] = open_ones
         self.out.append(text)
         self.row += text.count("\n")
+
+    def _line(self) -> str:
+        """What the row has so far."""
+        parts: list[str] = []
+        for part in reversed(self.out):
+            parts.append(part)
+            if "\n" in part:
+                break
+        return "".join(reversed(parts)).rpartition("\n")[2]
 
     def mark(self, put: Put, length: int) -> str:
         """A new mark for something that is so long in the text."""
@@ -99,8 +118,8 @@ class _Renderer:
 
     # Actions
 
-    def action(self, written: str, body: str, *, is_alone: bool) -> None:
-        """One action; `is_alone` if nothing but actions stands on its rows."""
+    def action(self, written: str, body: str, *, is_alone: bool, is_last: bool) -> None:
+        """One action; `is_alone` if nothing but actions stands on its rows, `is_last` if nothing follows in its row."""
         control = _CONTROL.match(body)
         is_live = all(block.is_live is not False for block in self.blocks)
         row = self.row
@@ -108,21 +127,25 @@ class _Renderer:
         if body.startswith("/*") or _ASSIGNMENT.match(body) or (control and control[1] not in ("template", "block")):
             self._decide(body, control)
             put = Put(Value() if self._is_decided() else UNKNOWN, written)
-            self.out.append(_NOT_END.sub(" ", written) if is_alone else self.mark(put, len(written)))
+            is_outer = is_alone or is_last or not self._line().strip()
+            self.out.append(_NOT_END.sub(" ", written) if is_outer else self.mark(put, len(written)))
         elif not is_live:
             self.out.append(_NOT_END.sub(" ", written))
         else:
-            self._value(written, body, row, is_alone=is_alone)
+            self._value(written, body, row, is_alone=is_alone, is_last=is_last)
 
-    def _value(self, written: str, body: str, row: int, *, is_alone: bool) -> None:
+    def _value(self, written: str, body: str, row: int, *, is_alone: bool, is_last: bool) -> None:
         put = Put(evaluate(body, self._scope()) if not body.startswith("template") else UNKNOWN, written)
+        indent = _INDENT.search(body)
+        if not is_alone and is_last and indent and self._line().rstrip().endswith(":"):
+            self.heads[row] = _Insertion(row, int(indent[1]), put)
+            self.out.append(_NOT_END.sub(" ", written))
+            return
         if not is_alone:
             first, *rest = written.split("\n")
             self.out.append("\n".join([self.mark(put, len(first)), *(" " * len(line) for line in rest)]))
             return
-        indent = _INDENT.search(body)
-        before = "".join(self.out[-3:]).rpartition("\n")[2]
-        self.insertions.append(_Insertion(row, int(indent[1]) if indent else len(before), put))
+        self.insertions.append(_Insertion(row, int(indent[1]) if indent else len(self._line()), put))
         self.out.append(_NOT_END.sub(" ", written))
         open_ones = tuple(block.number for block in self.blocks if block.is_live is None)
         if open_ones:
@@ -196,20 +219,24 @@ def rendered(text: str, scope: Scope, others: tuple[Scope, ...] = ()) -> Rendere
     last = 0
     for found in _ACTION.finditer(text):
         renderer.text(text[last : found.start()])
-        renderer.action(found[0], found[1].strip(), is_alone=_is_alone(text, found))
+        is_alone, is_last = _around(text, found)
+        renderer.action(found[0], found[1].strip(), is_alone=is_alone, is_last=is_last)
         last = found.end()
     renderer.text(text[last:])
-    lines = "".join(renderer.out).split("\n")
+    # A row of blanks would count as the indentation of a block of text that begins with it.
+    lines = [line if line.strip() else "" for line in "".join(renderer.out).split("\n")]
     for insertion in renderer.insertions:
         _insert(insertion, lines, renderer)
-    return Rendered("\n".join(lines), renderer.marks, renderer.conditions)
+    heads = {row: head.put for row, head in renderer.heads.items() if _put_first(head, lines, renderer)}
+    return Rendered("\n".join(lines), renderer.marks, renderer.conditions, heads)
 
 
-def _is_alone(text: str, found: re.Match[str]) -> bool:
+def _around(text: str, found: re.Match[str]) -> tuple[bool, bool]:
+    """Whether an action shares its rows with actions alone, and whether its row ends with it."""
     start = text.rfind("\n", 0, found.start()) + 1
     end = text.find("\n", found.end())
-    around = text[start : found.start()] + text[found.end() : end if end >= 0 else len(text)]
-    return not _ACTION.sub("", around).strip()
+    before, after = text[start : found.start()], text[found.end() : end if end >= 0 else len(text)]
+    return not _ACTION.sub("", before + after).strip(), not after.strip()
 
 
 # --- whole lines ---
@@ -217,9 +244,20 @@ def _is_alone(text: str, found: re.Match[str]) -> bool:
 
 def _insert(insertion: _Insertion, lines: list[str], renderer: _Renderer) -> None:
     """Put a mark into the row of an action that yields whole lines."""
+    value = insertion.put.value
+    if value.is_known and value.tree is None and not value.text:
+        return
     form = _form(insertion, lines)
     put = insertion.put._replace(is_item=form == "- ")
     lines[insertion.row] = " " * insertion.indent + form + renderer.mark(put, 1)
+
+
+def _put_first(head: _Insertion, lines: list[str], renderer: _Renderer) -> bool:
+    """Whether the value of a key goes on in the next rows, so that what comes first has no row of its own."""
+    if _sibling(lines, range(head.row + 1, len(lines)), head.indent) is not None:
+        return True
+    lines[head.row] = f"{lines[head.row].rstrip()} {renderer.mark(head.put, 1)}"
+    return False
 
 
 def _form(insertion: _Insertion, lines: list[str]) -> str:
@@ -230,7 +268,8 @@ def _form(insertion: _Insertion, lines: list[str]) -> str:
     siblings = _sibling(lines, range(insertion.row - 1, -1, -1), insertion.indent)
     siblings = siblings or _sibling(lines, range(insertion.row + 1, len(lines)), insertion.indent)
     if siblings is None:
-        return own
+        is_list = before.strip(" :\"'") in _LISTS
+        return own if insertion.put.value.is_known else "- " if is_list else "<<: "
     if siblings.startswith("- "):
         return "- "
     is_open = before.strip().endswith(":") and _indent(before) == insertion.indent
