@@ -7,7 +7,6 @@ cycles; nothing here walks further than it is asked to.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -15,11 +14,6 @@ from dllint.finding import Location
 from dllint.syntax.yaml import documents
 
 _MOST_MERGES = 50
-
-
-class _Entry(NamedTuple):
-    key: Node
-    value: Node
 
 
 class Tree:
@@ -30,7 +24,7 @@ class Tree:
     def __init__(self, node: Node, key: Node | None = None) -> None:
         self.node = node
         self.key = key
-        self._entries: dict[str, _Entry] | None = None
+        self._entries: dict[str, Tree] | None = None
 
     # What it is
 
@@ -100,15 +94,14 @@ class Tree:
         return (found.text or "") if found is not None else ""
 
     def _child(self, key: str) -> Tree | None:
-        entry = self._own_entries().get(key)
-        return Tree(entry.value, entry.key) if entry is not None else None
+        return self._own_entries().get(key)
 
     def __contains__(self, key: str) -> bool:
         return key in self._own_entries()
 
     def pairs(self) -> list[tuple[str, Tree]]:
         """The keys (those that are scalars) and values of a mapping; none for anything else."""
-        return [(key, Tree(entry.value, entry.key)) for key, entry in self._own_entries().items()]
+        return list(self._own_entries().items())
 
     def items(self) -> list[Tree]:
         """The items of a list; none for anything else."""
@@ -120,7 +113,7 @@ class Tree:
             return [self.text] if self.text else []
         return [item.text for item in self.items() if item.text is not None]
 
-    def _own_entries(self) -> dict[str, _Entry]:
+    def _own_entries(self) -> dict[str, Tree]:
         if self._entries is None:
             self._entries = _merged(self.node)
         return self._entries
@@ -164,9 +157,9 @@ def trees(path: str, text: str) -> Iterator[Tree]:
         yield Tree(node)
 
 
-def _merged(node: Node) -> dict[str, _Entry]:
+def _merged(node: Node) -> dict[str, Tree]:
     """The keys of a mapping; its own win over merged ones, and of several merged mappings the first that has a key."""
-    found: dict[str, _Entry] = {}
+    found: dict[str, Tree] = {}
     if not isinstance(node, MappingNode):
         return found
     merges = []
@@ -175,7 +168,7 @@ def _merged(node: Node) -> dict[str, _Entry]:
             if _is_merge(key):
                 merges.append(value)
             else:
-                found[str(key.value)] = _Entry(key, value)
+                found[str(key.value)] = Tree(value, key)
     _merge_in(found, merges)
     return found
 
@@ -184,7 +177,7 @@ def _is_merge(key: ScalarNode) -> bool:
     return str(key.tag) == "tag:yaml.org,2002:merge"
 
 
-def _merge_in(found: dict[str, _Entry], merges: list[Node]) -> None:
+def _merge_in(found: dict[str, Tree], merges: list[Node]) -> None:
     seen: set[int] = set()
     while merges and len(seen) < _MOST_MERGES:
         source = merges.pop(0)
@@ -199,7 +192,7 @@ def _merge_in(found: dict[str, _Entry], merges: list[Node]) -> None:
                 if isinstance(key, ScalarNode) and _is_merge(key):
                     nested.append(value)
                 elif isinstance(key, ScalarNode):
-                    found.setdefault(str(key.value), _Entry(key, value))
+                    found.setdefault(str(key.value), Tree(value, key))
             merges[:0] = nested
 
 
