@@ -109,7 +109,8 @@ def test_azure_jobs(tmp_path: Path) -> None:
     assert [flaw.kind for flaw in refused.flaws] == [FlawKind.REFUSED]
     option = azure(tmp_path, "resources: {docker_args: --gpus all --shm-size=4g}\n")
     assert option.shm.size is not None and option.shm.size.value == 4096 * MIB
-    assert azure(tmp_path, "resources: {docker_args: --ipc=host}\n").shm.source is ShmSource.UNKNOWN
+    assert azure(tmp_path, "resources: {docker_args: --ipc=host}\n").shm.source is ShmSource.HOST
+    assert azure(tmp_path, "resources: {docker_args: --gpus all}\n").shm.source is ShmSource.PLATFORM
 
 
 def test_steps_of_an_azure_pipeline(tmp_path: Path) -> None:

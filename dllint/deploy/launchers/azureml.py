@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from dllint.deploy.docker_cli import run_options
+from dllint.deploy.docker_options import shared_memory
+from dllint.deploy.option_words import words_of
 from dllint.deploy.sizes import docker_bytes
 from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Workload
 from dllint.syntax.tree import Tree
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 AZURE_ML = Launcher("Azure ML", "give the job `resources: {shm_size: {size}}`", "{gib}g")
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.DOTALL)
-_SHM_OPTION = re.compile(r"--(?:shm-size|ipc|tmpfs|mount|volume)\b|(?:^|\s)-v\b")
 
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
@@ -51,7 +51,7 @@ def _workload(job: Tree, document: Tree, file: DeployFile) -> Workload:
     assert command is not None
     code = _EXPRESSION.sub("", job.text_of("code") or document.text_of("code"))
     image = environment.get("image") if environment is not None and environment.is_mapping else environment
-    shm, flaws = _shared_memory(job)
+    shm, flaws = _shared_memory(job, file)
     folder = os.path.dirname(file.absolute)
     return Workload(
         AZURE_ML,
@@ -78,11 +78,10 @@ def _environment_name(text: str) -> str:
     return found[1] if found else re.sub(r"^azureml:", "", text).partition("@")[0]
 
 
-def _shared_memory(job: Tree) -> tuple[SharedMemory, list[Flaw]]:
+def _shared_memory(job: Tree, file: DeployFile) -> tuple[SharedMemory, list[Flaw]]:
     size = job.get("resources", "shm_size")
-    arguments = job.text_of("resources", "docker_args")
     if size is None or size.is_null:
-        return _of_docker_arguments(job.get("resources", "docker_args"), arguments)
+        return _of_docker_arguments(job.get("resources", "docker_args"), file)
     text = size.text or ""
     if "$" in text:
         return SharedMemory(ShmSource.UNKNOWN), []
@@ -92,17 +91,9 @@ def _shared_memory(job: Tree) -> tuple[SharedMemory, list[Flaw]]:
     return SharedMemory(ShmSource.SIZE, setting, size.at), flaws
 
 
-def _of_docker_arguments(tree: Tree | None, text: str) -> tuple[SharedMemory, list[Flaw]]:
-    if tree is None or not _SHM_OPTION.search(text):
+def _of_docker_arguments(options: Tree | None, file: DeployFile) -> tuple[SharedMemory, list[Flaw]]:
+    if options is None:
         return SharedMemory(ShmSource.PLATFORM), []
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        return SharedMemory(ShmSource.UNKNOWN), []
-    sizes = [word.partition("=")[2] for word in words if word.startswith("--shm-size=")]
-    sizes += [after for word, after in pairwise(words) if word == "--shm-size"]
-    if len(sizes) != 1 or "$" in sizes[0]:
-        return SharedMemory(ShmSource.UNKNOWN), []
-    setting = Setting(docker_bytes(sizes[0]), tree.at, sizes[0])
-    flaw = Flaw(FlawKind.REFUSED, tree.at, f"docker refuses the size `{sizes[0]}`")
-    return SharedMemory(ShmSource.SIZE, setting, tree.at), [flaw] if setting.value is None else []
+    found = shared_memory(run_options("docker", words_of(options, file)))
+    is_default = found.memory.source is ShmSource.DEFAULT
+    return SharedMemory(ShmSource.PLATFORM) if is_default else found.memory, found.flaws
