@@ -1,4 +1,4 @@
-"""Images that the project's own commands build: `docker build -t TAG -f FILE CONTEXT`."""
+"""Images that the project's own commands build (`docker build -t TAG -f FILE CONTEXT`), and its docker-bake files."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy import commands
+from dllint.deploy.bakes import bake_targets
 from dllint.deploy.commands import Command, Word
 from dllint.deploy.docker_cli import Invocation, build_options, subcommand
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Build
+from dllint.files import Kind
 from dllint.finding import Location
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ _NAMES = ("Dockerfile", "Containerfile")
 
 
 class DockerBuild(NamedTuple):
-    """One command that builds an image."""
+    """One command or target that builds an image."""
 
     tags: tuple[str, ...]
     build: Build
@@ -31,12 +33,20 @@ class DockerBuild(NamedTuple):
 
 
 def builds(plan: Plan) -> list[DockerBuild]:
-    """The builds in the commands of all files."""
+    """The builds in the commands of all files, and the targets of docker-bake files."""
     return plan.shared(_builds)
 
 
 def _builds(plan: Plan) -> list[DockerBuild]:
-    return [build for command in commands.every(plan) for build in _of(command, plan)]
+    found = [build for command in commands.every(plan) for build in _of(command, plan)]
+    return found + [build for file in plan.of_kind(Kind.HCL, Kind.JSON) for build in _of_bake(file)]
+
+
+def _of_bake(file: DeployFile) -> Iterator[DockerBuild]:
+    if not file.has(b"target", b"tags"):
+        return
+    for target in bake_targets(file):
+        yield DockerBuild(target.tags, target.build, file, target.at, target.shm_size)
 
 
 def _of(command: Command, plan: Plan) -> Iterator[DockerBuild]:

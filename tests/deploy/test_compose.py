@@ -183,6 +183,18 @@ def test_a_file_beside_the_base_may_be_merged_or_stand_alone(tmp_path: Path) -> 
     ]
 
 
+def test_what_the_image_does_about_its_memory(tmp_path: Path) -> None:
+    compose = "services:\n  a: {build: .}\n"
+    mount = "FROM pytorch/pytorch\nRUN mount -o remount,size=8g /dev/shm\n"
+    found = workloads_of(tmp_path, {"compose.yaml": compose, "Dockerfile": mount})["a"]
+    assert [(flaw.kind, flaw.at.path.rpartition("/")[2], flaw.at.row) for flaw in found.flaws] == [
+        (FlawKind.NOT_EFFECTIVE, "Dockerfile", 2)
+    ]
+    volume = "FROM pytorch/pytorch\nVOLUME /dev/shm\n"
+    found = workloads_of(tmp_path, {"compose.yaml": compose, "Dockerfile": volume})["a"]
+    assert found.shm.source is ShmSource.UNKNOWN
+
+
 BASE = "services:\n  a: {image: x}\n"
 LARGE = "services:\n  a: {shm_size: 8g}\n"
 SMALL = "services:\n  a: {shm_size: 32m}\n"

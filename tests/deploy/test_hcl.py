@@ -122,3 +122,11 @@ def test_a_bake_target_sizes_its_build_alone(tmp_path: Path) -> None:
     (found,) = plan_of(tmp_path, {"docker-bake.hcl": "", "docker-bake.json": text}).workloads
     assert found.build is not None and found.build.dockerfile == str(tmp_path / "gpu.Dockerfile")
     assert found.image is not None and found.image.value == "t:1"
+
+
+def test_a_container_of_a_bake_target_has_the_default(tmp_path: Path) -> None:
+    hcl = 'target "train" {\n  tags = ["trainer:${TAG}"]\n  shm-size = "16g"\n}\n'
+    files = {"docker-bake.hcl": hcl, "Dockerfile": "FROM pytorch/pytorch\n", "run.sh": "docker run --rm trainer:$TAG\n"}
+    found = {workload.launcher.name: workload for workload in plan_of(tmp_path, files).workloads}
+    flaws = found["docker run"].flaws
+    assert [(flaw.kind, flaw.at.row) for flaw in flaws] == [(FlawKind.NOT_EFFECTIVE, 3)]

@@ -74,6 +74,9 @@ def image_flaws(workload: Workload, plan: Plan) -> list[Flaw]:
     """What the build of its image does about /dev/shm to no effect: a size for the build, a mount in a RUN."""
     from dllint.deploy import images
 
+    if workload.build is not None:
+        built = images.built_for(workload, plan)
+        return list(built.flaws) if built is not None else []
     tag = workload.image.value if workload.image is not None else None
     if not tag:
         return []

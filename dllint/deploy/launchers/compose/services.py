@@ -9,13 +9,15 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.deploy.images import built_for
 from dllint.deploy.launchers.compose.interpolation import Text, env_file
 from dllint.deploy.launchers.compose.layers import Layer, Merged
 from dllint.deploy.launchers.compose.mounts import mounts
 from dllint.deploy.launchers.compose.projects import ComposeProject, extended
 from dllint.deploy.launchers.compose.shm import shared_memory
+from dllint.deploy.launchers.docker_run import image_flaws
 from dllint.deploy.sizes import docker_bytes
-from dllint.deploy.workload import Build, Launcher, Setting, ShmSource, Workload
+from dllint.deploy.workload import Build, Launcher, Setting, SharedMemory, ShmSource, Workload
 from dllint.finding import Related
 from dllint.syntax.tree import Tree
 
@@ -38,7 +40,7 @@ def workload(project: ComposeProject, name: str, plan: Plan) -> Workload | None:
     mode, size = service.setting_of("ipc"), service.get("shm_size")
     is_host = found.shm.source is ShmSource.HOST and mode is not None and mode.value == "host"
     build = _build(service)
-    return Workload(
+    made = Workload(
         launcher=SWARM if project.is_swarm else COMPOSE,
         path=base.path,
         at=base.key_at,
@@ -59,6 +61,17 @@ def workload(project: ComposeProject, name: str, plan: Plan) -> Workload | None:
         environment=_environment(service, plan),
         related=tuple(_related(project, name)),
     )
+    if made.shm.source is ShmSource.DEFAULT and not made.flaws:
+        _ask_image(made, plan)
+    return made
+
+
+def _ask_image(made: Workload, plan: Plan) -> None:
+    """What the image itself does about /dev/shm is told where its Dockerfile stands."""
+    image = built_for(made, plan) if made.build is not None else None
+    if image is not None and image.shm.source is not ShmSource.DEFAULT:
+        made.shm = SharedMemory(ShmSource.UNKNOWN)
+    made.flaws += image_flaws(made, plan)
 
 
 def _image(service: Merged) -> Setting[str] | None:
