@@ -101,8 +101,9 @@ RULE = Rule(
 @RULE.check
 def none_sample(loader: Loader) -> Iterator[Finding]:
     """Yield where a loader's samples can be None, or its batches empty."""
-    if _may_give_none(loader):
-        yield from (_of_collate(loader, found) for found in collating.filtered(loader.program, loader))
+    emptied = list(collating.filtered(loader.program, loader))
+    if emptied and _may_give_none(loader):
+        yield from (_of_collate(loader, found) for found in emptied)
     if loader.api.positional and collating.is_default(loader):
         yield from (_of_sample(loader, instance, found) for instance, found in _samples(loader))
 
@@ -110,18 +111,20 @@ def none_sample(loader: Loader) -> Iterator[Finding]:
 def _samples(loader: Loader) -> Iterator[tuple[Instance, NoneReturn]]:
     """The places by which the datasets of a loader give None."""
     for instance in datasets.sampled_by(loader.program, loader):
-        method = classes.method(loader.program.evaluator, instance.cls, "__getitem__")
-        if method is not None:
-            found = returns.none_returns(loader.program, Frame(method, instance))
-            yield from ((instance, place) for place in found)
+        yield from ((instance, place) for place in _nones(loader, instance))
+
+
+def _nones(loader: Loader, instance: Instance) -> Iterator[NoneReturn]:
+    method = classes.method(loader.program.evaluator, instance.cls, "__getitem__")
+    return returns.none_returns(loader.program, Frame(method, instance)) if method is not None else iter(())
 
 
 def _may_give_none(loader: Loader) -> bool:
-    """Whether a loader's samples may be None: a filter over datasets that are seen to give none is mere caution."""
-    if "collate_fn" not in loader.arguments:
-        return False
-    seen = datasets.sampled_by(loader.program, loader)
-    return not seen or is_unknown(loader.dataset_values()) or any(_samples(loader))
+    """Whether a loader's samples may be None: a filter over datasets that give none is mere caution."""
+    read = datasets.sampled_by(loader.program, loader)
+    if not read or is_unknown(loader.dataset_values()):
+        read = [Instance(dataset.cls) for dataset in loader.program.facts.datasets]
+    return any(True for instance in read for _ in _nones(loader, instance))
 
 
 def _of_sample(loader: Loader, instance: Instance, found: NoneReturn) -> Finding:
