@@ -1,63 +1,214 @@
-"""Which versions of torch a project pins, in the files that say so."""
+"""Which versions of torch a project says it runs with, in the files that say so.
+
+Each requirement is one alternative: files for other machines, and lines with markers, stand beside each other. So the
+newest torch that any of them allows is the upper bound, and the oldest the lower one.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-_NAMES = ("pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "environment.yaml", "conda.yaml", "Pipfile")
-_REQUIREMENTS = re.compile(r"requirements.*\.(?:txt|in)$")
-_PIN = re.compile(r"""(?:^|[\s"'])(?:py)?torch\s*(?:\[[^\]]*\])?\s*(?P<spec>[=<>~!][^"'#;\n]*)""", re.MULTILINE)
-_CLAUSE = re.compile(r"(?<![<>=!~])(={1,3}|<=|<|~=)\s*(\d+)(?:\.(\d+))?")
+Version = tuple[int, int]
+"""(major, minor)"""
+
+_NAMES = ("torch", "pytorch")
+_LISTS = re.compile(r"(?:.*requirements.*|.*constraints.*)\.(?:txt|in)$")
+_CONDA = re.compile(r"(?:environment|conda|env)[\w.-]*\.ya?ml$")
+_LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
+_FOLDERS = ("requirements", "requires", "deps")
+"""Folders that hold such lists: `requirements/base.txt`."""
 _LARGEST = 1_000_000
-"""Bytes of a file that pins versions; lock files of a larger size are not looked at."""
+_LARGEST_LOCK = 20_000_000
+"""Bytes of a file that is looked at."""
+
+_REQUIREMENT = re.compile(r"(?<![\w./-])(?:py)?torch\s*(?:\[[^\]]*\])?\s*(?P<spec>[=<>~!(^][^\"'#;\n]*|@\s*\S+)")
+_WHEEL = re.compile(r"torch-(\d+)\.(\d+)")
+_LOCKED = re.compile(rb'name = "torch"\r?\nversion = "(\d+)\.(\d+)')
+_PIPFILE_LOCKED = re.compile(rb'"torch": \{[^{}]*?"version": "==(\d+)\.(\d+)')
+_CLAUSE = re.compile(r"(===?|<=|>=|~=|!=|<|>|=|\^|~)?\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?[^,|]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The versions of torch that one requirement allows; None where it sets no bound."""
+
+    oldest: Version | None
+    newest: Version | None
 
 
 @dataclass(frozen=True, slots=True)
 class Pins:
     """What is known of the versions that a project runs with."""
 
-    torch: tuple[int, int] | None
-    """The newest torch, as (major, minor), that every pin of it allows; None if nothing bounds it."""
+    ranges: tuple[Range, ...]
 
     @classmethod
     def read(cls, root: str) -> Pins:
         """The pins in the files of a project's root folder."""
-        bounds = [bound for text in _texts(root) for bound in _upper_bounds(text)]
-        return cls(min(bounds, default=None))
+        return cls(tuple(found for path in _files(root) for found in _ranges(path)))
 
-    def torch_is_below(self, version: tuple[int, int]) -> bool:
-        """Whether the project pins a torch older than `version`."""
-        return self.torch is not None and self.torch < version
+    @property
+    def newest(self) -> Version | None:
+        """The newest torch that a requirement allows; None if nothing bounds it."""
+        found = max((r.newest for r in self.ranges if r.newest is not None), default=None)
+        above = found is not None and any(r.oldest is not None and r.oldest > found for r in self.ranges)
+        return None if above else found
+
+    @property
+    def oldest(self) -> Version | None:
+        """The oldest torch that a requirement allows; None if nothing bounds it."""
+        found = min((r.oldest for r in self.ranges if r.oldest is not None), default=None)
+        below = found is not None and any(r.newest is not None and r.newest < found for r in self.ranges)
+        return None if below else found
+
+    def torch_is_below(self, version: Version) -> bool:
+        """Whether the project only runs with a torch older than `version`."""
+        return self.newest is not None and self.newest < version
+
+    def torch_is_at_least(self, version: Version) -> bool:
+        """Whether the project only runs with `version` of torch, or a newer one."""
+        return self.oldest is not None and self.oldest >= version
 
 
-def _texts(root: str) -> Iterator[str]:
-    try:
-        names = sorted(os.listdir(root))
-    except OSError:
-        return
-    for name in names:
-        path = os.path.join(root, name)
-        if name not in _NAMES and not _REQUIREMENTS.match(name):
-            continue
+def _files(root: str) -> Iterator[str]:
+    for folder in (root, *(os.path.join(root, name) for name in _FOLDERS)):
         try:
-            if os.path.getsize(path) <= _LARGEST:
-                with open(path, encoding="utf-8", errors="replace") as stream:
-                    yield stream.read()
+            names = sorted(os.listdir(folder))
         except OSError:
             continue
+        yield from (os.path.join(folder, name) for name in names if folder == root or name.endswith((".txt", ".in")))
 
 
-def _upper_bounds(text: str) -> Iterator[tuple[int, int]]:
-    """The newest (major, minor) that each bounding clause on torch allows."""
-    for pin in _PIN.finditer(text):
-        for operator, major, minor in _CLAUSE.findall(pin.group("spec")):
-            version = (int(major), int(minor or 0))
-            if operator == "<":
-                yield (version[0], version[1] - 1) if version[1] else (version[0] - 1, 99)
-            elif operator == "~=":
-                yield (version[0], 99)
-            else:
-                yield version
+def _ranges(path: str) -> Iterator[Range]:
+    name = os.path.basename(path)
+    if name in _LOCKS:
+        yield from _locked(_bytes(path, _LARGEST_LOCK), _LOCKED)
+    elif name == "Pipfile.lock":
+        yield from _locked(_bytes(path, _LARGEST_LOCK), _PIPFILE_LOCKED)
+    elif name in ("pyproject.toml", "Pipfile"):
+        yield from _in_toml(_bytes(path, _LARGEST))
+    elif _holds_requirements(path):
+        yield from _in_text(_bytes(path, _LARGEST))
+
+
+def _holds_requirements(path: str) -> bool:
+    folder, name = os.path.split(path)
+    is_listed = os.path.basename(folder) in _FOLDERS and name.endswith((".txt", ".in"))
+    return is_listed or name in ("setup.py", "setup.cfg") or bool(_CONDA.match(name) or _LISTS.match(name))
+
+
+def _bytes(path: str, largest: int) -> bytes:
+    try:
+        if os.path.getsize(path) <= largest:
+            with open(path, "rb") as stream:
+                return stream.read()
+    except OSError:
+        pass
+    return b""
+
+
+def _locked(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[Range]:
+    """What a lock file has chosen."""
+    for major, minor in pattern.findall(data):
+        version = (int(major), int(minor))
+        yield Range(version, version)
+
+
+def _in_text(data: bytes) -> Iterator[Range]:
+    """The requirements in a text with one a line, or as quoted strings."""
+    text = data.decode("utf-8", "replace")
+    lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    for match in _REQUIREMENT.finditer("\n".join(lines)):
+        yield from _range(match.group("spec"))
+
+
+def _in_toml(data: bytes) -> Iterator[Range]:
+    """The requirements of pyproject.toml (PEP 621, dependency groups, poetry, pdm, uv) or a Pipfile."""
+    if b"torch" not in data:
+        return
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        tables: dict[str, Any] = tomllib.loads(data.decode("utf-8", "replace"))
+    except tomllib.TOMLDecodeError:
+        return
+    for entry in _entries(tables, 0):
+        yield from _range(entry)
+
+
+def _entries(node: object, depth: int) -> Iterator[str]:
+    """The specifiers of torch: in strings such as "torch>=2", and under a key `torch`."""
+    if depth > 8:
+        return
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if str(key).lower() in _NAMES:
+                yield from _specifiers(value)
+            elif key not in ("scripts", "urls", "classifiers", "keywords", "description"):
+                yield from _entries(value, depth + 1)
+    elif isinstance(node, list):
+        for item in node:
+            match = _REQUIREMENT.match(item.strip()) if isinstance(item, str) else None
+            if match is not None:
+                yield match.group("spec")
+            elif not isinstance(item, str):
+                yield from _entries(item, depth + 1)
+
+
+def _specifiers(value: object) -> Iterator[str]:
+    """`"^1.13"`, `{version = "^1.13"}`, or a list of these."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from _specifiers(value.get("version") or value.get("url"))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _specifiers(item)
+
+
+def _range(spec: str) -> Iterator[Range]:
+    """What a specifier allows: `>=1.8,<2`; nothing if it bounds nothing."""
+    wheel = _WHEEL.search(spec)
+    if wheel is not None:
+        version = (int(wheel[1]), int(wheel[2]))
+        yield Range(version, version)
+        return
+    for alternative in spec.strip("@() ").split("||"):
+        bounds = [_bounds(clause) for clause in _CLAUSE.finditer(alternative)]
+        oldest = max((low for low, _ in bounds if low is not None), default=None)
+        newest = min((high for _, high in bounds if high is not None), default=None)
+        if (oldest, newest) != (None, None):
+            yield Range(oldest, newest)
+
+
+def _bounds(clause: re.Match[str]) -> tuple[Version | None, Version | None]:
+    """The oldest and the newest (major, minor) of one clause."""
+    operator, major, minor, patch = clause.groups()
+    version = (int(major), int(minor or 0))
+    if operator == "!=":
+        return None, None
+    if operator in (">=", ">"):
+        return version, None
+    if operator == "<=":
+        return None, version
+    if operator == "<":
+        return None, version if patch is not None and int(patch) else _before(version)
+    if operator == "^":
+        return version, (version[0], 99) if version[0] else version
+    if operator == "~=" and patch is None:
+        return version, (version[0], 99)
+    if minor is None:
+        return version, (version[0], 99)
+    return version, version
+
+
+def _before(version: Version) -> Version:
+    major, minor = version
+    return (major, minor - 1) if minor else (major - 1, 99)
