@@ -44,12 +44,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import containers, datasets, devices
+from dllint.code import devices, resident
 from dllint.code.facts import WorkerEntry
 from dllint.code.loader import Loader
 from dllint.code.program import Program
 from dllint.code.state import Item
-from dllint.code.values import Collection, Derived, Instance, Product
+from dllint.code.values import Instance, Product
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
@@ -101,31 +101,12 @@ def _is_on_cuda(program: Program, item: Item) -> bool:
 
 def _tensors(loader: Loader) -> Iterator[Finding]:
     """CUDA tensors in a TensorDataset, or in a list, that the loader reads."""
-    for value in loader.dataset_values():
-        for container in datasets.parts(loader.program, value):
-            if not isinstance(container, (Product, Collection, Derived)) or not _holds_cuda(loader.program, container):
-                continue
-            yield RULE.finding(
-                container.frame.scope.module.location(container.node),
-                "CUDA tensors are read by DataLoader workers: CUDA initialization error in the forked worker",
-                help=_HELP,
-                related=[loader.related()],
-                symbol=container.frame.scope.qualname,
-                evidence="tensors",
-            )
-
-
-def _holds_cuda(program: Program, value: Product | Collection | Derived) -> bool:
-    """Whether a TensorDataset or a list holds tensors that are certainly on the GPU."""
-    ev = program.evaluator
-    if isinstance(value, Product) and value.name == "torch.utils.data.TensorDataset":
-        given = [v for argument in value.node.args for v in ev.values(argument, value.frame)]
-    elif isinstance(value, Collection) and value.kind in ("list", "tuple"):
-        given = list(value.each or ()) + [v for item in value.items[:20] for v in ev.values(item, value.frame)]
-        given += [v for binding in containers.filled_later(value) for v in ev.bound(binding, value.frame)]
-    elif isinstance(value, Derived) and isinstance(value.origin, Product):
-        # A library's data set that is moved whole: `TUDataset(...).to("cuda")`.
-        return value.via in (".to()", ".cuda()") and devices.is_on_cuda(program, value)
-    else:
-        return False
-    return any(devices.is_on_cuda(program, v) for v in given)
+    for container in resident.held(loader):
+        yield RULE.finding(
+            container.frame.scope.module.location(container.node),
+            "CUDA tensors are read by DataLoader workers: CUDA initialization error in the forked worker",
+            help=_HELP,
+            related=[loader.related()],
+            symbol=container.frame.scope.qualname,
+            evidence="tensors",
+        )

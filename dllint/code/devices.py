@@ -72,6 +72,8 @@ class Transfer:
 
     device: Device
     text: str
+    where_available: bool = True
+    """Whether the source itself names an accelerator: it is used wherever there is one."""
 
 
 def named(program: Program, node: ast.expr, frame: Frame) -> Device:
@@ -216,7 +218,8 @@ def _to(program: Program, node: ast.expr | None, frame: Frame, text: str) -> Tra
     device = named(program, node, frame)
     if device is Device.NONE:
         return None
-    return Transfer(device, text.replace("...", ast.unparse(node)[:40]))
+    known = can_be_cuda(program, program.evaluator.values(node, frame))
+    return Transfer(device, text.replace("...", ast.unparse(node)[:40]), known)
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:
@@ -241,32 +244,35 @@ def _is_made_by_torch(program: Program, node: ast.expr, frame: Frame) -> bool:
     return False
 
 
-def is_on_cuda(program: Program, value: Value, depth: int = 0) -> bool:
-    """Whether a value is certainly a tensor or module on an accelerator."""
+def is_on_cuda(program: Program, value: Value, depth: int = 0, *, where_available: bool = False) -> bool:
+    """Whether a value is certainly on an accelerator; with `where_available` on machines that have one."""
     if depth > _DEEPEST:
         return False
     if isinstance(value, Derived):
         for step in value.chain():
             if isinstance(step.node, ast.Call) and step.via in (".cuda()", ".to()"):
-                moved = transfer(program, step.node, step.frame)
-                return moved is not None and moved.device is Device.CUDA
+                return _brings(transfer(program, step.node, step.frame), where_available)
             if step.via in (".cpu()", ".numpy()", ".tolist()", ".item()") or _is_other_attribute(step.via):
                 return False
-        return is_on_cuda(program, value.origin, depth + 1)
+        return is_on_cuda(program, value.origin, depth + 1, where_available=where_available)
     if isinstance(value, Product) and value.name in apis.JOINS:
         given = [v for a in value.node.args[:1] for v in program.evaluator.values(a, value.frame)]
-        return any(_holds_cuda(program, v, depth + 1) for v in given)
-    if isinstance(value, Product):
-        moved = transfer(program, value.node, value.frame)
-        return moved is not None and moved.device is Device.CUDA and value.name not in apis.CUDA_RAISES
+        if any(_holds_cuda(program, v, depth + 1, where_available=where_available) for v in given):
+            return True
+    if isinstance(value, Product) and value.name not in apis.CUDA_RAISES:
+        return _brings(transfer(program, value.node, value.frame), where_available)
     return False
 
 
-def _holds_cuda(program: Program, value: Value, depth: int) -> bool:
+def _brings(moved: Transfer | None, where_available: bool) -> bool:
+    return moved is not None and (moved.device is Device.CUDA or (where_available and moved.where_available))
+
+
+def _holds_cuda(program: Program, value: Value, depth: int, *, where_available: bool) -> bool:
     if isinstance(value, Collection):
         parts = list(value.each or ()) + [v for i in value.items[:20] for v in program.evaluator.values(i, value.frame)]
-        return any(is_on_cuda(program, part, depth + 1) for part in parts)
-    return is_on_cuda(program, value, depth + 1)
+        return any(is_on_cuda(program, part, depth + 1, where_available=where_available) for part in parts)
+    return is_on_cuda(program, value, depth + 1, where_available=where_available)
 
 
 def _is_other_attribute(via: str) -> bool:

@@ -65,7 +65,11 @@ FACTORIES = frozenset(
 TENSOR_FACTORY_METHODS = frozenset({"new_tensor", "new_zeros", "new_ones", "new_empty", "new_full"})
 
 JOINS = frozenset(
-    f"torch.{name}" for name in ("stack", "cat", "concat", "concatenate", "vstack", "hstack", "as_tensor")
+    [
+        *(f"torch.{name}" for name in ("stack", "cat", "concat", "concatenate", "vstack", "hstack", "as_tensor")),
+        "torch.nn.utils.rnn.pad_sequence",
+        "torch.nn.functional.pad",
+    ]
 )
 """Functions whose result is on the device of what they are given."""
 
