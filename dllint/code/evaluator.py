@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis, classes, conditions, elements, folding, libcalls, options
 from dllint.code.bindings import AttributeWrite, Binding
+from dllint.code.callables import callable_method
 from dllint.code.links import scope_of
 from dllint.code.parameters import MOST_CALLERS, parameter
 from dllint.code.reaching import reaching
@@ -301,7 +302,8 @@ class Evaluator:
         if isinstance(function, Function):
             return self.returned(function, call, frame)
         if isinstance(function, Instance):
-            return self.call_method(function, "__call__", call, frame)
+            method = callable_method(self.program, function)
+            return self.returned(Function(method, function), call, frame) if method is not None else UNKNOWNS
         if isinstance(function, Partial):
             return self.result(function.target, libcalls.merged_call(function, call), frame)
         if isinstance(function, Derived):

@@ -117,7 +117,7 @@ def _of_callable(program: Program, value: Value, by: str) -> Iterator[Unpicklabl
     while isinstance(target, Partial):
         target = target.target
     if isinstance(target, Function):
-        found = _refused(target, by)
+        found = refused(target, by)
         if found is not None:
             yield found
     elif isinstance(target, Instance):
@@ -137,12 +137,12 @@ def _of_object(program: Program, value: Instance) -> Iterator[Unpicklable]:
             target = target.target
         if isinstance(target, Instance) and not item.certain:
             continue  # a stand-in for a library that is not installed, or one of several classes
-        found = _refused(target, f"on {value.cls.name}, as {item.path}", item)
+        found = refused(target, f"on {value.cls.name}, as {item.path}", item)
         if found is not None:
             yield found
 
 
-def _refused(value: Value, by: str, item: state.Item | None = None) -> Unpicklable | None:
+def refused(value: Value, by: str, item: state.Item | None = None) -> Unpicklable | None:
     """Why pickle refuses a value; None if it does not, or if that is not known."""
     if isinstance(value, Function):
         return _refused_function(value, by, item)

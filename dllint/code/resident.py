@@ -58,7 +58,7 @@ def handed_on(loader: Loader) -> Iterator[Related]:
         return
     for container in held(loader, where_available=True):
         yield Related("holds CUDA tensors", container.frame.scope.module.location(container.node))
-    for instance in datasets.read_by(program, loader):
+    for instance in datasets.sampled_by(program, loader):
         for output in outputs.samples(program, instance):
             yield from _on_cuda(program, output, "the sample is on the GPU")
     for value in loader.dataset_values():

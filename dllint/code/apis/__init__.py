@@ -7,6 +7,17 @@ PyTorch 2.13 sources and documentation, and measurements on it, unless an entry 
 from __future__ import annotations
 
 from dllint.code.apis.arrays import ALLOCATES, ARRAY_VIEWS, GRAPHS, MEMORY_MAPS, MODELS, TENSOR_MAKERS, TENSOR_VIEWS
+from dllint.code.apis.autograd import (
+    FORWARDS,
+    GIVES_MODULE,
+    KEEPS_GRAD,
+    KEEPS_GRAD_CALLS,
+    KEEPS_SPARSE,
+    MAKES_SPARSE,
+    MAKES_SPARSE_METHODS,
+    MODULE_CONTAINERS,
+    TRAINABLE_LAYERS,
+)
 from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, WRAPPERS
 from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, JOINS, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
 from dllint.code.apis.distributed import COLLECTIVES, GROUP_QUERIES, RANK_QUERIES
@@ -51,7 +62,9 @@ __all__ = [
     "FACTORIES",
     "FIRST_IS_FUNCTION",
     "FORCES_CONTENTS",
+    "FORWARDS",
     "GENERATOR_METHODS",
+    "GIVES_MODULE",
     "GRAPHS",
     "GROUP_QUERIES",
     "GUARDED_LOADERS",
@@ -63,13 +76,19 @@ __all__ = [
     "ITERATES",
     "JOINS",
     "JOINS_TENSORS",
+    "KEEPS_GRAD",
+    "KEEPS_GRAD_CALLS",
+    "KEEPS_SPARSE",
     "LAZY_READS",
     "LISTS_FILES",
     "LOADERS",
     "LOADER_WORDS",
+    "MAKES_SPARSE",
+    "MAKES_SPARSE_METHODS",
     "MAY_BE_EMPTY",
     "MEMORY_MAPS",
     "MODELS",
+    "MODULE_CONTAINERS",
     "MOVING_TRANSFORMS",
     "NOT_DATASETS",
     "ONE_SHOT",
@@ -92,6 +111,7 @@ __all__ = [
     "TENSOR_MAKERS",
     "TENSOR_VIEWS",
     "THREADED",
+    "TRAINABLE_LAYERS",
     "UNPICKLABLE",
     "WAITED_FOR",
     "WORKER_QUERIES",
