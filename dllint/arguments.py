@@ -6,12 +6,20 @@ import argparse
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from dllint import __version__
 from dllint.finding import Severity
 from dllint.output import FORMATS
 from dllint.settings import KEYS, START_METHODS
+
+
+class Output(NamedTuple):
+    """One report to write."""
+
+    format: str
+    file: str | None
+    """None for stdout."""
 
 
 class Arguments(argparse.Namespace):
@@ -20,8 +28,8 @@ class Arguments(argparse.Namespace):
     paths: list[str]
     settings: dict[str, Any]
     """The fields of Settings that were given."""
-    output_format: str
-    output_file: str | None
+    outputs: list[Output]
+    """Where the findings go, and in which format; at least one."""
     fix: bool
     unsafe_fixes: bool
     diff: bool
@@ -47,7 +55,30 @@ def parse(words: Sequence[str]) -> Arguments:
     given = ((field, getattr(arguments, field)) for field in _SETTINGS)
     arguments.settings = {field: tuple(value) if isinstance(value, list) else value for field, value in given}
     arguments.fail_on = Severity[arguments.fail_on.upper()]
+    arguments.outputs = _outputs(parser, getattr(arguments, "asked_outputs", None) or [])
     return arguments
+
+
+class _Asked(argparse.Action):
+    """Collects `--output-format` and `--output-file` in their order, which says what belongs together."""
+
+    def __call__(self, parser: object, namespace: object, values: object, option_string: str | None = None) -> None:
+        asked = [*(getattr(namespace, "asked_outputs", None) or []), (option_string, str(values))]
+        setattr(namespace, "asked_outputs", asked)  # noqa: B010 - a namespace has no such field to its type
+
+
+def _outputs(parser: argparse.ArgumentParser, asked: Sequence[tuple[str, str]]) -> list[Output]:
+    """Pair each format with the file beside it; one format may stand without a file, which is stdout's."""
+    pairs: list[list[str | None]] = []
+    for option, value in asked:
+        place = 0 if option == "--output-format" else 1
+        if not pairs or pairs[-1][place] is not None:
+            pairs.append([None, None])
+        pairs[-1][place] = value
+    found = [Output(name or "text", file) for name, file in pairs] or [Output("text", None)]
+    if sum(output.file is None for output in found) > 1:
+        parser.error("argument --output-format: only one format can go to stdout; give the others an --output-file")
+    return found
 
 
 def _check_fixes(parser: argparse.ArgumentParser, arguments: Arguments) -> None:
@@ -146,8 +177,13 @@ def _add_fixes(parser: argparse.ArgumentParser) -> None:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument("--output-format", choices=tuple(FORMATS), default="text")
-    group.add_argument("--output-file", metavar="FILE", help="write findings there instead of to stdout")
+    group.add_argument("--output-format", choices=tuple(FORMATS), action=_Asked, help="default: text")
+    group.add_argument(
+        "--output-file",
+        metavar="FILE",
+        action=_Asked,
+        help="write findings there instead of to stdout; with --output-format as often as there are reports to write",
+    )
     severities = [severity.label for severity in Severity]
     group.add_argument("--fail-on", choices=severities, default="info", help="exit 1 only from this severity on")
     group.add_argument("--exit-zero", action="store_true", help="exit 0 even if there are findings")

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
-from dllint.arguments import Arguments, parse
+from dllint.arguments import Arguments, Output, parse
 from dllint.files import PathError, Project, discover, problem_with
 from dllint.rule import UnknownRuleError, registry, rule_named
 from dllint.settings import Settings, SettingsError, load, merge
@@ -157,8 +158,8 @@ def _tell_what_was_fixed(report: Report, arguments: Arguments) -> None:
     """On stderr, where the report itself has no summary: stdout is read by programs."""
     from dllint.output import fixed
 
-    has_summary = arguments.output_format == "text" and _style(arguments, sys.stdout).terminal
-    if report.fixed and not arguments.quiet and (not has_summary or arguments.output_file is not None):
+    has_summary = Output("text", None) in arguments.outputs and _style(arguments, sys.stdout).terminal
+    if report.fixed and not arguments.quiet and not has_summary:
         sys.stderr.write(f"{fixed(report)}\n")
 
 
@@ -176,11 +177,12 @@ def _write_change(change: Change) -> str:
 def _show_diff(report: Report, changes: list[Change], arguments: Arguments) -> int:
     from dllint.fixes.diff import unified
 
-    if arguments.output_file is None:
+    file = next((output.file for output in arguments.outputs if output.file is not None), None)
+    if file is None:
         sys.stdout.writelines(unified(changes, terminal=_style(arguments, sys.stdout).terminal))
         sys.stdout.flush()
     else:
-        _to_file(arguments.output_file, lambda stream: stream.writelines(unified(changes, terminal=False)))
+        _to_file(file, lambda stream: stream.writelines(unified(changes, terminal=False)))
     _print_errors(report, arguments)
     if report.errors:
         return FAILURE
@@ -235,12 +237,13 @@ def _lint(projects: Sequence[Project], settings: Settings, arguments: Arguments)
 def _print(report: Report, arguments: Arguments) -> None:
     from dllint.output import write
 
-    if arguments.output_file is None:
-        write(report, sys.stdout, arguments.output_format, _style(arguments, sys.stdout))
-        sys.stdout.flush()
-    else:
-        style = _style(arguments)
-        _to_file(arguments.output_file, lambda stream: write(report, stream, arguments.output_format, style))
+    for output in arguments.outputs:
+        if output.file is None:
+            write(report, sys.stdout, output.format, _style(arguments, sys.stdout))
+            sys.stdout.flush()
+        else:
+            produce = partial(write, report, output_format=output.format, style=_style(arguments))
+            _to_file(output.file, produce)
     _print_errors(report, arguments)
 
 

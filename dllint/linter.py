@@ -61,6 +61,8 @@ class Report:
 
     findings: list[Finding] = field(default_factory=list)
     suppressed: list[Finding] = field(default_factory=list)
+    baselined: list[Finding] = field(default_factory=list)
+    """What a baseline knows already."""
     errors: list[InternalError] = field(default_factory=list)
     file_count: int = 0
     """How many files were asked for."""

@@ -121,7 +121,7 @@ def test_bad_usage_is_told(here: Path, capsys: Captured, arguments: list[str], t
     ("arguments", "told"),
     [
         (["--no-such-flag"], "--no-such-flag"),
-        (["--output-format", "xml"], "'text', 'json'"),
+        (["--output-format", "xml"], "'text', 'concise', 'grouped', 'json'"),
         (["--fail-on", "fatal"], "'info', 'warning', 'error'"),
         (["--target-python", "2.7"], 'such as "3.11"'),
         (["--max-workers", "0"], "at least 1"),
@@ -182,6 +182,20 @@ def test_output_goes_to_a_file(here: Path, capsys: Captured) -> None:
 
 
 @pytest.mark.usefixtures("stub")
+def test_several_reports_at_once(here: Path, capsys: Captured) -> None:
+    flags = ["--output-format", "sarif", "--output-file", "out.sarif", "--output-format", "gitlab"]
+    assert main([*flags, "--output-file", "out.json", "--output-format", "concise"]) == 1
+    assert json.loads(Path("out.sarif").read_text())["version"] == "2.1.0"
+    assert len(json.loads(Path("out.json").read_text())) == len(capsys.readouterr().out.splitlines())
+
+
+def test_two_reports_cannot_share_stdout(here: Path, capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--output-format", "json", "--output-format", "github"])
+    assert stop.value.code == 2
+    assert "--output-file" in capsys.readouterr().err
+
+
 def test_statistics_count(here: Path, capsys: Captured) -> None:
     (here / "a.py").write_text("bad\nbad\nodd\n")
     assert main(["--statistics"]) == 1

@@ -9,6 +9,7 @@ import io
 import json
 import os
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -17,6 +18,8 @@ from dllint.linter import Program, Report
 from dllint.output import FORMATS, Style, printable, summary, write
 
 GOLDEN = Path(__file__).parent / "golden"
+ESCAPED = (r"evil\x1b[31m\n.py", r"evil\u001b[31m\n.py", "evil%1B%5B31m%0A.py")
+"""The name of a file as text, as JSON and as a URI."""
 
 
 class OneFile:
@@ -46,7 +49,7 @@ def report() -> Report:
             "DLL201", "handle-in-init", "Shared by all workers", Severity.ERROR, Failure.WRONG_SAMPLES, opened,
             help="open the file in `__getitem__`", related=(started,), symbol="data.Slides", evidence="self.f", fix=fix,
         ),
-        Finding("DLL501", "unguarded-main", "No guard", Severity.WARNING, Failure.START_UP, named),
+        Finding("DLL501", "missing-main-guard", "No guard", Severity.WARNING, Failure.START_UP, named),
         Finding("DLL201", "handle-in-init", "Over lines", Severity.ERROR, Failure.STALL, Location("z.py", 3, 1, 5, 3)),
     ]  # fmt: skip
     programs: dict[str, Program] = {finding.location.path: OneFile() for finding in findings}
@@ -70,6 +73,13 @@ def printed(output_format: str, style: Style, given: Report | None = None) -> st
         ("statistics.txt", "text", Style(statistics=True)),
         ("findings.json", "json", Style()),
         ("statistics.json", "json", Style(statistics=True)),
+        ("concise.txt", "concise", Style()),
+        ("grouped.txt", "grouped", Style()),
+        ("github.txt", "github", Style()),
+        ("gitlab.json", "gitlab", Style()),
+        ("junit.xml", "junit", Style()),
+        ("checkstyle.xml", "checkstyle", Style()),
+        ("rdjson.json", "rdjson", Style()),
     ],
 )
 def test_output_is_as_agreed(name: str, output_format: str, style: Style) -> None:
@@ -86,7 +96,7 @@ def test_output_is_as_agreed(name: str, output_format: str, style: Style) -> Non
 def test_nothing_that_a_terminal_obeys_is_printed(output_format: str, style: Style) -> None:
     text = printed(output_format, style)
     assert "\x1b" not in text
-    assert "evil" not in text or r"evil\x1b[31m\n.py" in text or r"evil\u001b[31m\n.py" in text
+    assert "evil" not in text or any(name in text for name in ESCAPED)
 
 
 def test_json_has_the_agreed_keys_and_gives_names_back_as_they_are() -> None:
@@ -144,3 +154,52 @@ def test_a_huge_source_line_is_cut() -> None:
     program.lines = ["x" * 1_000_000] * 5
     given.programs = dict.fromkeys(given.programs, program)
     assert len(printed("text", Style(terminal=True), given)) < 3_000
+
+
+def test_sarif_tells_the_way_as_a_code_flow() -> None:
+    run = json.loads(printed("sarif", Style()))["runs"][0]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["DLL201", "DLL501"]
+    first, named, _ = run["results"]
+    assert first["ruleId"] == "DLL201"
+    assert first["relatedLocations"][0]["message"]["text"] == "4 workers started here"
+    steps = first["codeFlows"][0]["threadFlows"][0]["locations"]
+    places = [step["location"]["physicalLocation"] for step in steps]
+    assert [place["artifactLocation"]["uri"] for place in places] == ["train.py", "data.py"]
+    assert first["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"]["text"] == "None"
+    assert first["partialFingerprints"]["dllint/v1"] == report().findings[0].identity
+    assert named["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "evil%1B%5B31m%0A.py"
+
+
+def test_sarif_marks_what_is_suppressed_and_what_a_baseline_knows() -> None:
+    given = report()
+    given.suppressed, given.baselined, given.findings = given.findings[:1], given.findings[1:2], given.findings[2:]
+    results = json.loads(printed("sarif", Style(), given))["runs"][0]["results"]
+    assert [result.get("suppressions") for result in results] == [None, [{"kind": "inSource"}], [{"kind": "external"}]]
+
+
+def hostile() -> Report:
+    """A finding whose texts try to break out of each format."""
+    text = "100% ::error::x ]]> <b a='1'> & \" \n::warning::y\r\x1b[0m"
+    place = Location("a,b:c%\n::error::.py", 1, 1, 1, 2)
+    return Report(findings=[Finding("DLL501", "missing-main-guard", text, Severity.ERROR, Failure.START_UP, place)])
+
+
+def test_no_text_begins_a_workflow_command_of_its_own() -> None:
+    lines = printed("github", Style(), hostile()).splitlines()
+    assert len(lines) == 1
+    properties, _, data = lines[0].removeprefix("::error ").partition("::")
+    assert "file=a%2Cb%3Ac%25\\n%3A%3Aerror%3A%3A.py" in properties
+    assert data.startswith("a,b:c%25")
+
+
+@pytest.mark.parametrize("output_format", ["junit", "checkstyle"])
+def test_xml_stays_well_formed(output_format: str) -> None:
+    root = ElementTree.fromstring(printed(output_format, Style(), hostile()))
+    assert any("100% ::error::x ]]> <b a='1'>" in value for node in root.iter() for value in node.attrib.values())
+
+
+def test_gitlab_gets_fingerprints_that_differ() -> None:
+    given = report()
+    given.findings = [given.findings[0]] * 3
+    issues = json.loads(printed("gitlab", Style(), given))
+    assert len({issue["fingerprint"] for issue in issues}) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +14,15 @@ from dllint.linter import Report
 
 FORMATS = {
     "text": "dllint.output.text",
+    "concise": "dllint.output.concise",
+    "grouped": "dllint.output.grouped",
     "json": "dllint.output.json_",
+    "github": "dllint.output.github",
+    "gitlab": "dllint.output.gitlab",
+    "sarif": "dllint.output.sarif",
+    "junit": "dllint.output.junit",
+    "checkstyle": "dllint.output.checkstyle",
+    "rdjson": "dllint.output.rdjson",
 }
 """Name on the command line -> module, imported only when it is asked for."""
 
@@ -57,6 +66,11 @@ def _escape(found: re.Match[str]) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # a byte that could not be decoded
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def slashed(path: str) -> str:
+    """A path with the separators that reports use, whatever the machine's own are."""
+    return path.replace(os.sep, "/")
 
 
 class Count(NamedTuple):
