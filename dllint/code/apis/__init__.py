@@ -46,6 +46,17 @@ from dllint.code.apis.storages import (
     SHARES_STORAGE,
 )
 from dllint.code.apis.threads import HANDS_TO_LOOP, REMOTE_PROTOCOLS, THREADED, WAITED_FOR, ThreadedApi
+from dllint.code.apis.writing import (
+    MOVES_INTO_PLACE,
+    OPENS_TO_WRITE,
+    OUTPUT_IS_LAST,
+    OUTPUT_OPTIONS,
+    PATH_ARGUMENTS,
+    RUNS_COMMANDS,
+    WRITES,
+    WRITES_ITSELF,
+    WRITING_METHODS,
+)
 
 __all__ = [
     "ALLOCATES",
@@ -89,10 +100,15 @@ __all__ = [
     "MEMORY_MAPS",
     "MODELS",
     "MODULE_CONTAINERS",
+    "MOVES_INTO_PLACE",
     "MOVING_TRANSFORMS",
     "NOT_DATASETS",
     "ONE_SHOT",
+    "OPENS_TO_WRITE",
+    "OUTPUT_IS_LAST",
+    "OUTPUT_OPTIONS",
     "PARSES",
+    "PATH_ARGUMENTS",
     "PLAIN_ATTRIBUTES",
     "POOLS",
     "POOL_MAPS",
@@ -104,6 +120,7 @@ __all__ = [
     "READ_FROM_DISK",
     "REMEMBERS",
     "REMOTE_PROTOCOLS",
+    "RUNS_COMMANDS",
     "SHARES_FIRST_ARGUMENT",
     "SHARES_STORAGE",
     "STARTS_PROCESSES",
@@ -116,6 +133,9 @@ __all__ = [
     "WAITED_FOR",
     "WORKER_QUERIES",
     "WRAPPERS",
+    "WRITES",
+    "WRITES_ITSELF",
+    "WRITING_METHODS",
     "HandleApi",
     "LoaderApi",
     "ThreadedApi",
