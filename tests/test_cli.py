@@ -183,6 +183,7 @@ def test_output_goes_to_a_file(here: Path, capsys: Captured) -> None:
 
 @pytest.mark.usefixtures("stub")
 def test_several_reports_at_once(here: Path, capsys: Captured) -> None:
+    (here / "a.py").write_text("bad\n")
     flags = ["--output-format", "sarif", "--output-file", "out.sarif", "--output-format", "gitlab"]
     assert main([*flags, "--output-file", "out.json", "--output-format", "concise"]) == 1
     assert json.loads(Path("out.sarif").read_text())["version"] == "2.1.0"
@@ -196,6 +197,7 @@ def test_two_reports_cannot_share_stdout(here: Path, capsys: Captured) -> None:
     assert "--output-file" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("stub")
 def test_statistics_count(here: Path, capsys: Captured) -> None:
     (here / "a.py").write_text("bad\nbad\nodd\n")
     assert main(["--statistics"]) == 1
