@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dllint.code import apis, classes, fetching, pickling, processes, scripts
+from dllint.code import apis, classes, fetching, forked_ranks, pickling, processes, scripts
 from dllint.code.bindings import Binding
 from dllint.code.callers import Callers
 from dllint.code.datasets import Dataset
 from dllint.code.evaluator import Evaluator
 from dllint.code.facts import Facts, WorkerEntry
 from dllint.code.fetching import Fetch
+from dllint.code.forked_ranks import Launch
 from dllint.code.loader import Loader
 from dllint.code.modules import Module, ModuleTable, defined_names
 from dllint.code.pickling import Carried
@@ -353,4 +354,5 @@ _SUBJECTS: dict[type, Callable[[Program], Iterable[Any]]] = {
     Script: scripts.find,
     Carried: pickling.find,
     Childless: processes.find,
+    Launch: forked_ranks.find,
 }

@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dllint.code import apis, devices
 from dllint.code.devices import Device, Transfer
 from dllint.code.facts import WorkerEntry
 from dllint.code.loader import Loader
-from dllint.code.program import Program
 from dllint.code.reach import is_main_only
 from dllint.code.scopes import dotted, last_name
 from dllint.code.values import Collection, Derived, Frame, Product, Value, Values
 from dllint.finding import Location, Related
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
 
 _MAY_TRANSFER = frozenset({"to", "cuda", "pin_memory", *(name.rpartition(".")[2] for name in apis.CUDA_RAISES)})
 """Last names of the calls that can touch a device without saying `device=`."""
@@ -39,7 +42,7 @@ def in_forked_workers(entry: WorkerEntry, device: Device) -> Iterator[WorkerTran
 
 def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
     for step in entry.code.steps:
-        for call, found in _in_function(entry.program, step.frame):
+        for call, found in in_function(entry.program, step.frame):
             location = step.scope.module.location(call)
             yield WorkerTransfer(found.device, found.text, location, entry.way(step), step.scope.qualname)
     for loader in entry.loaders:
@@ -48,8 +51,8 @@ def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
         yield from _by_library(entry, product)
 
 
-def _in_function(program: Program, frame: Frame) -> list[tuple[ast.Call, Transfer]]:
-    """The transfers of one function: the same in every worker code that runs it."""
+def in_function(program: Program, frame: Frame) -> list[tuple[ast.Call, Transfer]]:
+    """The transfers of one function: the same in every code that runs it."""
     memo = program.facts.transfers_memo
     if frame not in memo:
         under = b"with torch.device(" in frame.scope.module.data

@@ -155,8 +155,8 @@ def _sparse(value: Value) -> Product | Derived | None:
 def _of_object(program: Program, output: Output, part: Value, *, stacked: bool) -> Iterator[Unsendable]:
     """Functions, generators, handles and the like: nothing that pickle takes."""
     harm = _REFUSED if stacked else _HANG
-    if isinstance(part, Instance) and not pickling.is_local(part.cls):
-        return
+    if isinstance(part, Instance) and (not pickling.is_local(part.cls) or datasets.is_dataset_class(program, part.cls)):
+        return  # a data set gives a part of itself for a slice: main asks for that
     refused = pickling.refused(part, "in a sample")
     if refused is not None and not (isinstance(part, Product) and part.name in _SENT_ALL_THE_SAME):
         yield Unsendable(
