@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis, classes
@@ -35,7 +36,6 @@ class Variation:
         self.program = program
         self.code = code
         self._depth = 0
-        self._written: set[str] | None = None
 
     def of(self, node: ast.AST | None, step: Step) -> bool | None:
         """Whether an expression in a function of worker code changes with the item; None if that is not known."""
@@ -122,8 +122,9 @@ class Variation:
             at = at.parent
         if at is None:
             return False if name in apis.BUILTINS else None
-        declared = isinstance(at, ModuleScope) and b"global " + name.encode() in at.module.data
-        return None if declared or not isinstance(at, ModuleScope) else False
+        if not isinstance(at, ModuleScope) or name in self.filled or b"global " + name.encode() in at.module.data:
+            return None
+        return False
 
     def parameter(self, name: str, step: Step) -> bool | None:
         """Whether what a function is given changes, by the call that enters it."""
@@ -168,18 +169,17 @@ class Variation:
                     return self._returned(Function(getter, value), step, node)
         return None if node.attr in self.written else False
 
-    @property
+    @cached_property
     def written(self) -> set[str]:
-        """The names of all attributes that worker code stores: what they hold may change with the item."""
-        if self._written is None:
-            self._written = {
-                write.name
-                for step in self.code.steps
-                if step.scope.name != "__init__"
-                for write in step.scope.index().writes
-                if not write.element
-            }
-        return self._written
+        """The names of all attributes that worker code stores or fills: what they hold may change with the item."""
+        stored = (w.name for s in self.code.steps if s.scope.name != "__init__" for w in s.scope.index().writes)
+        return set(stored)
+
+    @cached_property
+    def filled(self) -> set[str]:
+        """The names of the modules' containers that worker code puts something into."""
+        scopes = [step.scope.index() for step in self.code.steps]
+        return {name for scope in scopes for name in scope.filled if name not in scope.bindings}
 
     # Calls
 

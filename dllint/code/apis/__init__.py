@@ -37,6 +37,16 @@ from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
 from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, STARTS_PROCESSES
 from dllint.code.apis.pure import PURE_FUNCTIONS, PURE_METHODS, REMEMBERS
 from dllint.code.apis.reading import DECODES, FORCES_CONTENTS, LAZY_READS, LISTS_FILES, PARSES, READ_FROM_DISK
+from dllint.code.apis.reading import (
+    DECODES,
+    FORCES_CONTENTS,
+    FROM_OPEN_FILES,
+    FROM_PATHS,
+    LAZY_READS,
+    LISTS_FILES,
+    PARSES,
+    READS_A_PART,
+)
 from dllint.code.apis.sharding import WORKER_QUERIES
 from dllint.code.apis.storages import (
     BATCH_STEPS,
@@ -74,6 +84,8 @@ __all__ = [
     "FIRST_IS_FUNCTION",
     "FORCES_CONTENTS",
     "FORWARDS",
+    "FROM_OPEN_FILES",
+    "FROM_PATHS",
     "GENERATOR_METHODS",
     "GIVES_MODULE",
     "GRAPHS",
@@ -118,6 +130,7 @@ __all__ = [
     "PURE_METHODS",
     "RANK_QUERIES",
     "READ_FROM_DISK",
+    "READS_A_PART",
     "REMEMBERS",
     "REMOTE_PROTOCOLS",
     "RUNS_COMMANDS",

@@ -108,3 +108,68 @@ READ_FROM_DISK = frozenset(
     )
 )
 """Datasets of libraries that read and decode a file for each sample."""
+FROM_OPEN_FILES = frozenset(
+    {
+        "json.load",
+        "pickle.load",
+        "dill.load",
+        "cloudpickle.load",
+        "marshal.load",
+        "yaml.load",
+        "yaml.safe_load",
+        "yaml.full_load",
+        "msgpack.load",
+        "toml.load",
+        "tomllib.load",
+        "csv.reader",
+        "csv.DictReader",
+    }
+)
+"""Calls that read an open file from where it stands to its end, or the one object that stands there."""
+
+FROM_PATHS = (DECODES - {"builtins.open", "h5py.File", "torchvision.datasets.default_loader", "rasterio.open"}) | {
+    "joblib.load",
+    "imageio.v2.mimread",
+    "pandas.read_json",
+    "pandas.read_excel",
+    "pandas.read_feather",
+    "pandas.read_table",
+    "pandas.read_hdf",
+    "polars.read_csv",
+    "polars.read_parquet",
+    "polars.read_ipc",
+    "pyarrow.parquet.read_table",
+    "pyarrow.csv.read_csv",
+    "scipy.sparse.load_npz",
+    "safetensors.numpy.load_file",
+    "torch.jit.load",
+    "laspy.read",
+    "plyfile.PlyData.read",
+    "pyvista.read",
+}
+"""Calls that open a file by its path and read all of it."""
+
+READS_A_PART = frozenset(
+    {
+        "chunksize",
+        "count",
+        "duration",
+        "filters",
+        "frame_offset",
+        "frames",
+        "iterator",
+        "max_rows",
+        "mmap",
+        "mmap_mode",
+        "n_rows",
+        "nrows",
+        "num_frames",
+        "offset",
+        "row_groups",
+        "skip_rows",
+        "skiprows",
+        "start",
+        "stop",
+    }
+)
+"""Arguments of these that read a part of the file, or that map it."""
