@@ -21,7 +21,7 @@ _OPENS = frozenset({"builtins.open", "gzip.open", "bz2.open", "lzma.open", "code
 _PATH_NAMES = frozenset(
     ("file", "filepath_or_buffer", "path", "fname", "filename", "io", "uri", "f", "fp", "source"),
 )
-_ASKS = frozenset({"join", "exists", "isfile", "isdir", "getsize", "getmtime", "stat", "Path", "str", "print", "format"})
+_ASKS = frozenset({"join", "exists", "isfile", "isdir", "getsize", "getmtime", "stat", "Path", "str", "format"})
 """Calls that leave a file as it is."""
 _REMEMBERING = ("cache", "memo", "once", "singleton")
 """Parts of the names of decorators after which a function runs once only."""

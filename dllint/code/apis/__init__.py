@@ -36,7 +36,6 @@ from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
 from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, STARTS_PROCESSES
 from dllint.code.apis.pure import PURE_FUNCTIONS, PURE_METHODS, REMEMBERS
-from dllint.code.apis.reading import DECODES, FORCES_CONTENTS, LAZY_READS, LISTS_FILES, PARSES, READ_FROM_DISK
 from dllint.code.apis.reading import (
     DECODES,
     FORCES_CONTENTS,
@@ -45,6 +44,7 @@ from dllint.code.apis.reading import (
     LAZY_READS,
     LISTS_FILES,
     PARSES,
+    READ_FROM_DISK,
     READS_A_PART,
 )
 from dllint.code.apis.sharding import WORKER_QUERIES
@@ -129,8 +129,8 @@ __all__ = [
     "PURE_FUNCTIONS",
     "PURE_METHODS",
     "RANK_QUERIES",
-    "READ_FROM_DISK",
     "READS_A_PART",
+    "READ_FROM_DISK",
     "REMEMBERS",
     "REMOTE_PROTOCOLS",
     "RUNS_COMMANDS",
