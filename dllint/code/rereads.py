@@ -10,7 +10,7 @@ from dllint.code import apis, conditions
 from dllint.code.links import block_of, parent, scope_of
 from dllint.code.reach import Step
 from dllint.code.scopes import last_name
-from dllint.code.values import ClassRef, Derived, Function, Instance, Product, Value
+from dllint.code.values import Derived, Product, Value
 from dllint.code.variation import BY_INDEX
 
 if TYPE_CHECKING:
@@ -114,17 +114,9 @@ def _runs_each_time(entry: WorkerEntry, step: Step, node: ast.AST) -> bool:
             return False
         if any(entry.variation.of(test, at) is not False for test, _ in conditions.leading_to(place)):
             return False
-        if at is not step and not _enters_project(entry, at, place):
+        if isinstance(at.call, ast.Call) and not entry.variation.is_called(at):
             return False
     return True
-
-
-def _enters_project(entry: WorkerEntry, step: Step, call: ast.AST) -> bool:
-    """Whether a call goes straight to the project's function, not through something of a library around it."""
-    if not isinstance(call, ast.Call):
-        return True
-    found = entry.program.evaluator.values(call.func, step.frame)
-    return all(isinstance(value, (Function, ClassRef, Instance)) for value in found)
 
 
 def _is_written(step: Step, read: ast.Call, source: ast.expr) -> bool:

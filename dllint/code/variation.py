@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis, classes
 from dllint.code.bindings import Binding
+from dllint.code.callables import callable_method
 from dllint.code.parameters import passed
 from dllint.code.reach import Step, WorkerCode
 from dllint.code.reaching import reaching
 from dllint.code.scopes import ClassScope, FunctionScope, ModuleScope, Scope, last_name
-from dllint.code.values import External, Frame, Function, Instance
+from dllint.code.values import ClassRef, External, Frame, Function, Instance, Value
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -91,8 +92,9 @@ class Variation:
             return binding.kind == "parameter"
         if isinstance(step.call, ast.Subscript):
             return self.is_index(step.call.slice, step.parent)
-        given = passed(binding.name, step.scope, step.call)[0] if isinstance(step.call, ast.Call) else None
-        return self.is_index(given, step.parent)
+        if not isinstance(step.call, ast.Call) or not self.is_called(step):
+            return False
+        return self.is_index(passed(binding.name, step.scope, step.call)[0], step.parent)
 
     # Names
 
@@ -135,12 +137,27 @@ class Variation:
             return True if own[:1] == [name] and step.scope.name in BY_INDEX else None
         if isinstance(step.call, ast.Subscript):
             return self.of(step.call.slice, step.parent)
-        if not isinstance(step.call, ast.Call):
+        if not isinstance(step.call, ast.Call) or not self.is_called(step):
             return None
         given, certain = passed(name, step.scope, step.call)
         if given is not None:
             return self.of(given, step.parent)
         return False if certain and isinstance(step.scope.default(name), ast.Constant) else None
+
+    def is_called(self, step: Step) -> bool:
+        """Whether the call that leads to a function is a call of it, not of what it is handed to: `map(f, items)`."""
+        if step.parent is None or not isinstance(step.call, ast.Call):
+            return False
+        found = self.program.evaluator.values(step.call.func, step.parent.frame)
+        return bool(found) and all(self._runs(value, step.scope) for value in found)
+
+    def _runs(self, value: Value, scope: Scope) -> bool:
+        """Whether calling a value runs a function."""
+        if isinstance(value, ClassRef):
+            return classes.method(self.program.evaluator, value.cls, "__init__") is scope
+        if isinstance(value, Instance):
+            return callable_method(self.program, value) is scope
+        return isinstance(value, Function) and value.scope is scope
 
     # Objects
 
@@ -149,6 +166,8 @@ class Variation:
         if step.parent is None:
             return False
         call = step.call
+        if isinstance(call, ast.Call) and not self.is_called(step):
+            return None
         holder = call.func if isinstance(call, ast.Call) else call
         if step.scope.name == "__init__" and not _is_super(holder):
             return None
