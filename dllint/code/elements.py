@@ -71,6 +71,8 @@ def elements(ev: Evaluator, node: ast.AST, found: Values, frame: Frame) -> Value
             groups.append(UNKNOWNS)
         elif isinstance(value, Collection):
             groups.append(item(ev, value, None, node, frame))
+        elif isinstance(value, Derived) and value.via == ".values()" and isinstance(value.base, Collection):
+            groups.append(item(ev, value.base, None, node, frame))
         elif isinstance(value, Product) and value.name in _PASS_ELEMENTS and value.node.args:
             inner = value.node.args[-1 if value.name == "builtins.zip" else 0]
             groups.append(elements(ev, inner, ev.infer(inner, value.frame), value.frame))

@@ -133,6 +133,8 @@ class Turns:
         written = (write for write in scope.writes if loops.holds(self.loop, write.node))
         if any(dotted(write.target).startswith(f"{text}.") or dotted(write.target.value) == text for write in written):
             return True
+        if any(loops.holds(self.loop, binding.node) for binding in scope.filled.get(text, ())):
+            return True
         return any(self._hands_out(call, text) for call in scope.calls if loops.holds(self.loop, call))
 
     def _hands_out(self, call: ast.Call, text: str) -> bool:

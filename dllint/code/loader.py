@@ -233,9 +233,21 @@ class Loader:
         if option.is_certainly(True):
             return not self.has_no_workers  # with unknown workers: torch refuses the option where there are none
         argument, workers = option.argument, self.workers.argument
-        if argument is None or workers is None or option.absent is not False or self.has_no_workers:
+        if argument is None or workers is None or self.has_no_workers:
             return False
-        return _asks_for_workers(argument.node, dotted(workers.node))
+        name = dotted(workers.node)
+        if option.absent is False:
+            return _asks_for_workers(argument.node, name)
+        # `if workers > 0: options["persistent_workers"] = True`
+        branch = argument.block.owner if argument.block is not None else None
+        passed = argument.values(self.program.evaluator)
+        return (
+            isinstance(branch, ast.If)
+            and argument.block is not None
+            and argument.block.branch == "body"
+            and _asks_for_workers(branch.test, name)
+            and all(truth(value) is True for value in passed)
+        )
 
     @property
     def has_own_iter(self) -> bool:

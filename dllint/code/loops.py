@@ -101,8 +101,21 @@ def _count(program: Program, value: object) -> int | None:
 
 def changes(node: ast.AST, loop: Loop) -> bool:
     """Whether an expression may name something else in each turn of a loop around it."""
-    texts = {dotted(part) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))}
-    return bool(texts & bound_in(loop))
+    return bool(_names(node) & (bound_in(loop) - _passed_each_time(loop)))
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {dotted(part) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))}
+
+
+def _passed_each_time(loop: Loop) -> set[str]:
+    """The targets of inner loops that pass the same things in each turn: `for phase in ("train", "val")`."""
+    bound = bound_in(loop)
+    inner = [
+        one for one in scope_of(loop).index().loops if isinstance(one, (ast.For, ast.AsyncFor)) and one is not loop
+    ]
+    steady = [one for one in inner if holds(loop, one) and not _names(one.iter) & bound]
+    return {part.id for one in steady for part in ast.walk(one.target) if isinstance(part, ast.Name)}
 
 
 def bound_in(loop: Loop) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.code import classes, conditions, loops
+from dllint.code import classes, conditions, datasets, loops, state
 from dllint.code.bindings import AttributeWrite
 from dllint.code.facts import WorkerEntry
 from dllint.code.iterations import Repetition
@@ -46,7 +46,7 @@ class Mutation:
 def between_epochs(program: Program, loader: Loader, repetition: Repetition) -> Iterator[Mutation]:
     """What the loop that repeats a loader changes of the objects that the loader's workers hold."""
     entries = [entry for entry in program.facts.worker_entries if loader in entry.loaders]
-    held = list(_held(program, loader, entries))
+    held = list(_held(program, loader))
     if not held:
         return
     # What worker code writes itself is a cache of what it has read: that each process has its own is as it should be.
@@ -72,15 +72,14 @@ class _Write:
     step: Step | None
 
 
-def _held(program: Program, loader: Loader, entries: list[WorkerEntry]) -> Iterator[Instance]:
+def _held(program: Program, loader: Loader) -> Iterator[Instance]:
     """The objects of project classes that the workers of a loader get copies of."""
-    for value in loader.dataset_values():
-        if isinstance(value, Instance):
-            yield value
-    for entry in entries:
-        if entry.dataset is not None:
-            yield from (i for i in entry.dataset.instances if i.node is not None)
-        yield from (item.value for item in entry.items if isinstance(item.value, Instance))
+    roots = list(datasets.read_by(program, loader))
+    for _, argument in loader.worker_callables():
+        roots += [value for value in argument.values(program.evaluator) if isinstance(value, Instance)]
+    for root in roots:
+        yield root
+        yield from (item.value for item in state.items(program, root) if isinstance(item.value, Instance))
 
 
 def _writes(program: Program, repetition: Repetition) -> Iterator[_Write]:
