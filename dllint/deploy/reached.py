@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 
-def starts_workers(function: FunctionScope, plan: Plan) -> bool:
-    """Whether a function certainly gets to a loader with workers, by its calls or by a method of what it makes."""
+def working_loaders(function: FunctionScope, plan: Plan) -> tuple[Loader, ...]:
+    """The loaders that certainly have workers, and that a function gets to by its calls or in what it makes."""
     loaders = [loader for loader in plan.program.facts.loaders if loader.has_workers]
-    return bool(loaders) and any(map(_Reached(function, plan).holds, loaders))
+    return tuple(filter(_Reached(function, plan).holds, loaders)) if loaders else ()
 
 
 class _Reached:

@@ -175,8 +175,9 @@ class Training:
 
     @cached_property
     def loaders(self) -> list[LoaderRun]:
-        """The loaders of these scripts."""
-        return [LoaderRun(loader, run) for run in self.runs if run.module is not None for loader in self._loaders(run)]
+        """The loaders of these scripts, or of the function that it runs."""
+        found = [(loader, run) for run in self.runs if run.module is not None for loader in self._loaders(run)]
+        return [LoaderRun(*each) for each in found] + [LoaderRun(loader, None) for loader in self.workload.loaders]
 
     def _loaders(self, run: ScriptRun) -> list[Loader]:
         assert run.module is not None

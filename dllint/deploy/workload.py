@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from dllint.finding import Location, Related
+
+if TYPE_CHECKING:
+    from dllint.code.loader import Loader
 
 _T = TypeVar("_T")
 
@@ -141,6 +144,8 @@ class Workload:
     """Variables that are set; None for a value that cannot be known."""
     is_training: bool = False
     """Whether the launcher itself says that it trains with torch (kind PyTorchJob, a torch runtime)."""
+    loaders: tuple[Loader, ...] = ()
+    """The loaders that it gets to, where it runs a function of the project instead of a command."""
     stands_for: tuple[tuple[str, ...], str] | None = None
     """Another launcher's container that this one only asks for: the absolute paths of its files, and its name there.
     The plan gives that container the flaws found here."""

@@ -33,7 +33,8 @@ def test_a_step_that_starts_workers_in_a_container(tmp_path: Path) -> None:
     assert (found.at.row, found.at.column, found.name) == (4, 6, "start")
     assert found.image is not None and found.image.value == "pytorch/pytorch"
     assert found.memory_limit is not None and found.memory_limit.value == 32000 * MIB
-    assert found.shm.source is ShmSource.DEFAULT and found.gpus and found.is_training
+    assert found.shm.source is ShmSource.DEFAULT and found.gpus
+    assert [loader.symbol for loader in found.loaders] == ["main"]
     (bare,) = step(tmp_path, "    @batch")
     assert bare.shm.source is ShmSource.DEFAULT
 

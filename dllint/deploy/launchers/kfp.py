@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.code.arguments import Argument, Arguments, collect
 from dllint.code.links import parent
+from dllint.code.loader import Loader
 from dllint.code.modules import Module
 from dllint.code.scopes import FunctionScope, Scope, last_name
 from dllint.code.values import Collection, Frame, Function, Product, Value
 from dllint.deploy.launchers.code_values import library_name, of_argument, setting, text
 from dllint.deploy.launchers.kubernetes.values import number, whole
-from dllint.deploy.reached import starts_workers
+from dllint.deploy.reached import working_loaders
 from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Workload
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class _Component(NamedTuple):
     name: str
     image: Setting[str] | None
     command: tuple[str, ...] | None
-    trains: bool
+    loaders: tuple[Loader, ...] = ()
 
 
 class _Task:
@@ -134,7 +135,8 @@ def _of_function(function: FunctionScope, plan: Plan) -> _Component | None:
         if isinstance(decorator, ast.Call):
             given = collect(plan.program.evaluator, decorator, Frame(home))
         image = setting(given, "base_image", plan, text)
-        return _Component(function.name, image, None, trains=True) if starts_workers(function, plan) else None
+        loaders = working_loaders(function, plan)
+        return _Component(function.name, image, None, loaders) if loaders else None
     return None
 
 
@@ -142,16 +144,17 @@ def _of_factory(made: Product, plan: Plan) -> _Component | None:
     given = collect(plan.program.evaluator, made.node, made.frame)
     functions = given.positional[0].values(plan.program.evaluator) if given.positional else ()
     function = next((value.scope for value in functions if isinstance(value, Function)), None)
-    if function is None or not starts_workers(function, plan):
+    loaders = working_loaders(function, plan) if function is not None else ()
+    if function is None or not loaders:
         return None
-    return _Component(function.name, setting(given, "base_image", plan, text, 2), None, trains=True)
+    return _Component(function.name, setting(given, "base_image", plan, text, 2), None, loaders)
 
 
 def _of_container(call: ast.Call, frame: Frame, name: str, plan: Plan) -> _Component:
     given = collect(plan.program.evaluator, call, frame)
     parts = [given.named[key] for key in ("command", "args", "arguments") if key in given.named]
     words = tuple(word for part in parts for word in _words(part, plan))
-    return _Component(name, setting(given, "image", plan, text), words or None, trains=False)
+    return _Component(name, setting(given, "image", plan, text), words or None)
 
 
 def _words(argument: Argument, plan: Plan) -> Iterator[str]:
@@ -188,7 +191,7 @@ def _workload(task: _Task, component: _Component) -> Workload:
         memory_limit=_limit(task, "set_memory_limit"),
         cpu_limit=_cpu_limit(task),
         gpus=any(last_name(call.func) in ("set_gpu_limit", "set_accelerator_limit") for call in task.calls),
-        is_training=component.trains,
+        loaders=component.loaders,
     )
 
 

@@ -12,7 +12,7 @@ from dllint.code.modules import Module
 from dllint.code.scopes import ClassScope, FunctionScope, last_name
 from dllint.code.values import Frame
 from dllint.deploy.launchers.code_values import library_name, setting, text, whole
-from dllint.deploy.reached import starts_workers
+from dllint.deploy.reached import working_loaders
 from dllint.deploy.sizes import MIB
 from dllint.deploy.workload import Launcher, Setting, SharedMemory, ShmSource, Workload
 
@@ -43,7 +43,8 @@ def find(module: Module, plan: Plan) -> Iterator[Workload]:
 def _of_step(step: FunctionScope, flow: ClassScope, plan: Plan) -> Iterator[Workload]:
     decorators = list(_decorators(step, flow, plan))
     container = next((decorator for decorator in decorators if decorator.name in _CONTAINERS), None)
-    if container is None or not starts_workers(step, plan):
+    loaders = working_loaders(step, plan) if container is not None else ()
+    if container is None or not loaders:
         return
     module = step.module
     gpu = setting(container.arguments, "gpu", plan, whole)
@@ -57,7 +58,7 @@ def _of_step(step: FunctionScope, flow: ClassScope, plan: Plan) -> Iterator[Work
         shm=_shared_memory(decorators, plan),
         memory_limit=_mib(container.arguments, "memory", plan),
         gpus=gpu is not None and gpu.value != 0,
-        is_training=True,
+        loaders=loaders,
     )
 
 

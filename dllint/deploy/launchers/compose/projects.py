@@ -163,8 +163,8 @@ def _env_files(plan: Plan, names: tuple[str, ...], folder: str) -> dict[str, str
 
 
 def variables_of(plan: Plan, folder: str) -> dict[str, str]:
-    """What the `.env` of a folder sets."""
-    return env_file(plan.read_aside(".env", folder) or "")
+    """What the `.env` of a folder sets, and the shell that compose is most likely run in there."""
+    return {"PWD": folder} | env_file(plan.read_aside(".env", folder) or "")
 
 
 def _by_name(plan: Plan, known: dict[str, list[Tree]]) -> Iterator[ComposeProject]:
