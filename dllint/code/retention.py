@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, classes, conditions, drawn, loops
+from dllint.code import apis, conditions, drawn, loops
 from dllint.code.drawn import Batch
 from dllint.code.iterations import Iteration
 from dllint.code.links import parent, scope_of
 from dllint.code.loops import Loop
 from dllint.code.scopes import Scope, dotted, last_name
+from dllint.code.stores import ADDING, Store, holder, is_emptied, stores
 from dllint.code.values import (
     Collection,
     Derived,
@@ -27,22 +28,10 @@ from dllint.finding import Related
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_ADDING = frozenset({"append", "extend", "insert", "appendleft", "extendleft", "add"})
-_EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "remove"})
 _CONTAINERS = frozenset({"collections.defaultdict", "collections.deque", "collections.OrderedDict"})
 _KEEPS_ALL = frozenset({"list", "tuple", "sorted", "set", "dict", "deque", "cycle", *apis.JOINS_TENSORS})
 _DEEPEST = 2
 """Calls that a batch is followed into."""
-_MOST_STORES = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Store:
-    """A statement that puts a value into a container."""
-
-    node: ast.AST
-    container: ast.expr
-    value: ast.expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +84,7 @@ def _by_comprehension(program: Program, iteration: Iteration, node: ast.comprehe
     around = parent(node)
     if isinstance(around, ast.GeneratorExp):
         call = parent(around)
-        if not isinstance(call, ast.Call) or last_name(call.func) not in _KEEPS_ALL | _ADDING:
+        if not isinstance(call, ast.Call) or last_name(call.func) not in _KEEPS_ALL | ADDING:
             return
     if not isinstance(around, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
         return
@@ -164,37 +153,6 @@ def _kept_by(
             return
 
 
-def stores(scope: Scope) -> Iterator[Store]:
-    """The statements of a scope that put values into containers."""
-    for call in scope.index().calls[:_MOST_STORES]:
-        if isinstance(call.func, ast.Attribute) and call.func.attr in _ADDING and call.args:
-            yield Store(call, call.func.value, call.args[-1])
-        elif last_name(call.func) == "heappush" and len(call.args) == 2:
-            yield Store(call, call.args[0], call.args[1])
-    seen: set[int] = set()
-    elements = [b for found in scope.filled.values() for b in found] + [w.binding for w in scope.writes if w.element]
-    for binding in elements:
-        node = binding.node
-        if isinstance(node, ast.Assign) and id(node) not in seen and isinstance(node.targets[0], ast.Subscript):
-            seen.add(id(node))
-            if not isinstance(node.targets[0].slice, ast.Constant):
-                yield Store(node, node.targets[0].value, node.value)
-    yield from _sums(scope)
-
-
-def _sums(scope: Scope) -> Iterator[Store]:
-    """`seen += [x]` and `seen = seen + [x]`."""
-    writes = [write.binding for write in scope.writes if not write.element]
-    for binding in [b for found in scope.bindings.values() for b in found] + writes:
-        node = binding.node
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-            yield Store(node, node.target, node.value)
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add):
-            target = node.targets[0]
-            if dotted(target) and dotted(target) == dotted(node.value.left):
-                yield Store(node, node.value.left, node.value.right)
-
-
 def _stops_early(loop: ast.AST) -> bool:
     """Whether a loop is left once a number of batches, or of whatever is counted, is there."""
     for part in ast.walk(loop):
@@ -211,7 +169,7 @@ def _is_bounded(program: Program, store: Store, loop: Loop, frame: Frame) -> boo
     return (
         _is_conditional(store.node, loop)
         or not _is_container(program, store.container, frame)
-        or _is_emptied(store, frame)
+        or is_emptied(store, frame)
         or _is_renewed(store, loop, frame)
     )
 
@@ -237,44 +195,12 @@ def _grows(program: Program, value: Value) -> bool:
     return isinstance(value, Collection) and value.kind in ("list", "dict", "set")
 
 
-def _is_emptied(store: Store, frame: Frame) -> bool:
-    """Whether the code around takes something out of the container again, or cuts it."""
-    holder = _holder(store.container)
-    scopes = [frame.scope]
-    owner = classes.owner_of(frame.scope)
-    if isinstance(holder, ast.Attribute) and owner is not None:
-        scopes = list(owner.methods.values())
-    text = dotted(holder)
-    for scope in scopes:
-        for call in scope.index().calls:
-            if isinstance(call.func, ast.Attribute) and call.func.attr in _EMPTYING and _names(call.func.value, text):
-                return True
-        if any(isinstance(part, ast.Subscript) and _names(part.value, text) for part in scope.deletes):
-            return True
-    return False
-
-
-def _names(node: ast.expr, text: str) -> bool:
-    return bool(text) and dotted(_holder(node)) == text
-
-
-def _holder(node: ast.expr) -> ast.expr:
-    """`self.seen` of `self.seen["x"]` and of `self.seen.setdefault("x", [])`."""
-    while True:
-        if isinstance(node, ast.Subscript):
-            node = node.value
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            node = node.func.value
-        else:
-            return node
-
-
 def _is_renewed(store: Store, loop: Loop, frame: Frame) -> bool:
     """Whether the container is made anew in each turn of the loop, or now and then."""
-    holder = _holder(store.container)
-    text = dotted(holder)
+    held_by = holder(store.container)
+    text = dotted(held_by)
     scope = frame.scope.index()
-    if isinstance(holder, ast.Name):
+    if isinstance(held_by, ast.Name):
         anew = [b.node for b in scope.bindings.get(text, []) if not _is_sum(b.node)]
     else:
         anew = [w.node for w in scope.writes if not w.element and dotted(w.target) == text and not _is_sum(w.node)]
@@ -288,7 +214,7 @@ def _is_sum(node: ast.AST) -> bool:
 
 def _is_shown_by_use(store: Store, loop: Loop, scope: Scope) -> bool:
     """Whether it shows elsewhere that what is kept are tensors: they are joined later, or used as tensors."""
-    text = dotted(_holder(store.container))
+    text = dotted(holder(store.container))
     joined = any(
         last_name(call.func) in apis.JOINS_TENSORS and any(dotted(argument) == text for argument in call.args)
         for call in scope.index().calls
@@ -329,7 +255,7 @@ def _in_callee(
         inner = Frame(function.scope, function.receiver, call, frame, function.outer)
         hops = (*way, Related(f"{function.scope.qualname} called here", frame.scope.module.location(call)))
         for store in stores(function.scope):
-            if isinstance(_holder(store.container), ast.Attribute) and _outlives(program, store, inner):
+            if isinstance(holder(store.container), ast.Attribute) and _outlives(program, store, inner):
                 for batch in _kept_from(program, store.value, inner, iteration, source):
                     if drawn.is_tensor(program, batch):
                         yield Kept(store.node, inner, batch, store.value, hops)
@@ -343,7 +269,7 @@ def _outlives(program: Program, store: Store, frame: Frame) -> bool:
     if not isinstance(frame.receiver, Instance) or not _is_container(program, store.container, frame):
         return False
     tests = [test for test, _ in conditions.leading_to(store.node)]
-    if any(isinstance(part, ast.Compare) for test in tests for part in ast.walk(test)) or _is_emptied(store, frame):
+    if any(isinstance(part, ast.Compare) for test in tests for part in ast.walk(test)) or is_emptied(store, frame):
         return False
-    text = dotted(_holder(store.container))
+    text = dotted(holder(store.container))
     return not any(not w.element and dotted(w.target) == text for w in scope_of(store.node).writes)

@@ -21,7 +21,15 @@ from dllint.code.apis.autograd import (
 from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, WRAPPERS
 from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, JOINS, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
 from dllint.code.apis.distributed import COLLECTIVES, GROUP_QUERIES, RANK_QUERIES
-from dllint.code.apis.handles import HANDLE_WRAPPERS, HANDLES, HandleApi
+from dllint.code.apis.handles import (
+    ALSO_DESCRIPTORS,
+    COLLECTED_LATE,
+    HANDLE_WRAPPERS,
+    HANDLES,
+    RAW_DESCRIPTORS,
+    TAKES_DESCRIPTOR,
+    HandleApi,
+)
 from dllint.code.apis.iterating import ENDLESS, FIRST_IS_FUNCTION, MAY_BE_EMPTY, ONE_SHOT
 from dllint.code.apis.loaders import (
     DATALOADER_PARAMETERS,
@@ -70,9 +78,11 @@ from dllint.code.apis.writing import (
 
 __all__ = [
     "ALLOCATES",
+    "ALSO_DESCRIPTORS",
     "ARRAY_VIEWS",
     "BATCH_STEPS",
     "BUILTINS",
+    "COLLECTED_LATE",
     "COLLECTIVES",
     "CONTEXTS",
     "CUDA_RAISES",
@@ -129,6 +139,7 @@ __all__ = [
     "PURE_FUNCTIONS",
     "PURE_METHODS",
     "RANK_QUERIES",
+    "RAW_DESCRIPTORS",
     "READS_A_PART",
     "READ_FROM_DISK",
     "REMEMBERS",
@@ -137,6 +148,7 @@ __all__ = [
     "SHARES_FIRST_ARGUMENT",
     "SHARES_STORAGE",
     "STARTS_PROCESSES",
+    "TAKES_DESCRIPTOR",
     "TENSOR_FACTORY_METHODS",
     "TENSOR_MAKERS",
     "TENSOR_VIEWS",
