@@ -76,7 +76,7 @@ def _source(key: ast.expr, step: Step) -> tuple[ast.expr, Step]:
         binding = bindings[0]
         if binding.kind == "assign" and isinstance(binding.value, ast.expr):
             key = binding.value
-        elif binding.kind == "parameter" and step.parent is not None and isinstance(step.call, ast.Call) :
+        elif binding.kind == "parameter" and step.parent is not None and isinstance(step.call, ast.Call):
             given = passed(binding.name, step.scope, step.call)[0]
             if given is None:
                 break

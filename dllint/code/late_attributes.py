@@ -27,6 +27,9 @@ _WATCHED = REFUSED | {"num_workers", "shuffle"}
 _LETTING_THROUGH = (b"_DataLoader__initialized", b"ccelerator.prepare(")
 """What switches the check off: the flag itself, and accelerate's wrappers, which never set it."""
 _SET = re.compile(rb"\b(?:%s)\b\W" % b"|".join(name.encode() for name in sorted(_WATCHED)))
+_SET_ON_LOADER = re.compile(
+    rb"(?i:load|dl)\w*(?:\[[^\]\n]*\])?\.(?:%s)\s*[-+*/]*=[^=]" % b"|".join(n.encode() for n in _WATCHED)
+)
 
 
 @dataclass(frozen=True)
@@ -79,14 +82,21 @@ class LateAttribute:
 
 def find(program: Program) -> Iterator[LateAttribute]:
     """The assignments to watched attributes of loaders, in the modules that may hold one."""
-    for module in program.parsed_seeds:
-        if not module.is_target or any(word in module.data for word in _LETTING_THROUGH):
-            continue
-        if not _SET.search(module.data):
-            continue
+    for module in _modules(program):
         lines = sorted({line for name in _WATCHED for line in module.lines_with(name)})
         for scope in module.scopes_around(lines):
             yield from _in_scope(program, scope)
+
+
+def _modules(program: Program) -> Iterator[Module]:
+    """The modules that may set such an attribute: those that may build loaders, and those that name one as they set."""
+    seeds = {id(module) for module in program.parsed_seeds}
+    for module in program.modules.by_file.values():
+        pattern = _SET if id(module) in seeds else _SET_ON_LOADER
+        if not module.is_target or not pattern.search(module.data):
+            continue
+        if not any(word in module.data for word in _LETTING_THROUGH) and module.scope and module.error is None:
+            yield module
 
 
 def _in_scope(program: Program, scope: Scope) -> Iterator[LateAttribute]:

@@ -81,7 +81,8 @@ class Loader:
         self._renamed = dict(api.renamed)
         named = name_positional(found, api.positional)
         renamed = self._renamed
-        self.arguments = {renamed.get(name, name): argument for name, argument in named.items()}
+        known = api.knows or named.keys()
+        self.arguments = {renamed.get(name, name): argument for name, argument in named.items() if name in known}
         self.open = found.open
 
     @property
@@ -130,6 +131,8 @@ class Loader:
 
     def takes(self, name: str) -> bool:
         """Whether an argument of this name can be passed at all: trainers know only some of a loader's."""
+        if self.api.knows:
+            return name in self.api.knows
         return not self.api.service and (not self._renamed or name in self._renamed.values())
 
     def option(self, name: str) -> Option:

@@ -33,6 +33,8 @@ class LoaderApi:
     default_workers: int = 0
     service: str = ""
     """The parameter whose value carries `num_workers` (torchdata's reading services)."""
+    knows: tuple[str, ...] = ()
+    """The only arguments that mean what DataLoader's of the same name do; all of them if this is empty."""
 
 
 _HF = LoaderApi(
@@ -56,6 +58,9 @@ _TRAINER = LoaderApi(
 )
 _PYG = LoaderApi(positional=("dataset",))
 _PYG_BATCH = LoaderApi(positional=("dataset", "batch_size", "shuffle"))
+
+_FASTAI = LoaderApi(positional=(), default_workers=1, knows=("num_workers",))
+"""fastai has a DataLoader of its own, which checks none of its arguments, and takes the processors as its default."""
 
 LOADERS: dict[str, LoaderApi] = {
     "torch.utils.data.DataLoader": LoaderApi(),
@@ -92,6 +97,20 @@ LOADERS: dict[str, LoaderApi] = {
         positional=("dataset", "datapipe_adapter_fn", "reading_service"), service="reading_service"
     ),
     "webdataset.WebLoader": LoaderApi(),
+    "ignite.distributed.auto_dataloader": LoaderApi(positional=("dataset",)),
+    "fastai.DataLoaders.from_dblock": _FASTAI,
+    "fastai.DataLoaders.from_dsets": _FASTAI,
+    "fastai.ImageDataLoaders.from_folder": _FASTAI,
+    "fastai.ImageDataLoaders.from_name_func": _FASTAI,
+    "fastai.ImageDataLoaders.from_path_func": _FASTAI,
+    "fastai.ImageDataLoaders.from_csv": _FASTAI,
+    "fastai.ImageDataLoaders.from_df": _FASTAI,
+    "fastai.ImageDataLoaders.from_lists": _FASTAI,
+    "fastai.TextDataLoaders.from_folder": _FASTAI,
+    "fastai.TextDataLoaders.from_df": _FASTAI,
+    "fastai.TabularDataLoaders.from_df": _FASTAI,
+    "fastai.TabularDataLoaders.from_csv": _FASTAI,
+    "fastai.SegmentationDataLoaders.from_label_func": _FASTAI,
 }
 """Calls that start DataLoader workers, or carry the arguments of one that does."""
 

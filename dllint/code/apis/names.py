@@ -15,6 +15,7 @@ _FLAT = (
     "mmengine.dataset.",
     "lightning.pytorch.",
     "fairseq.data.",
+    "fastai.",
 )
 """Packages that export all their modules' names at the top: `torch.utils.data.dataset.Dataset` counts as
 `torch.utils.data.Dataset`."""
