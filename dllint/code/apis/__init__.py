@@ -30,6 +30,8 @@ from dllint.code.apis.handles import (
     TAKES_DESCRIPTOR,
     HandleApi,
 )
+from dllint.code.apis.forking import POLARS_QUERIES, POLARS_READS, RAY_WAITS
+from dllint.code.apis.handles import HANDLE_WRAPPERS, HANDLES, HandleApi
 from dllint.code.apis.iterating import ENDLESS, FIRST_IS_FUNCTION, MAY_BE_EMPTY, ONE_SHOT
 from dllint.code.apis.loaders import (
     DATALOADER_PARAMETERS,
@@ -132,6 +134,8 @@ __all__ = [
     "PARSES",
     "PATH_ARGUMENTS",
     "PLAIN_ATTRIBUTES",
+    "POLARS_QUERIES",
+    "POLARS_READS",
     "POOLS",
     "POOL_MAPS",
     "PREPARING",
@@ -140,6 +144,7 @@ __all__ = [
     "PURE_METHODS",
     "RANK_QUERIES",
     "RAW_DESCRIPTORS",
+    "RAY_WAITS",
     "READS_A_PART",
     "READ_FROM_DISK",
     "REMEMBERS",
