@@ -69,7 +69,8 @@ def _ray(entry: WorkerEntry) -> Iterator[Wait]:
     for step, call in found.values():
         name = "ray.get()" if last_name(call) == "get" else f"{last_name(call)}()"
         what = f"{name} in a worker: Ray's threads are not copied by the fork, so it never returns"
-        yield Wait(step, call, what, 'fetch in main, or use multiprocessing_context="spawn" and ray.init() in the worker')
+        help_text = 'fetch in main, or use multiprocessing_context="spawn" and ray.init() in the worker'
+        yield Wait(step, call, what, help_text)
 
 
 def _imports_ray(step: Step) -> bool:
@@ -90,8 +91,8 @@ def _polars(entry: WorkerEntry) -> Iterator[Wait]:
     for step, call in entry.code.calls():
         waits_for_pool, own = _is_query(entry, step, call, in_workers)
         if waits_for_pool and (own or started) is not None:
-            what = f"{last_name(call)}() of Polars in a worker, after main has used Polars: its thread pool is not copied "
-            what += "by the fork, so the worker waits for ever"
+            what = f"{last_name(call)}() of Polars in a worker, after main has used Polars: its thread pool is not "
+            what += "copied by the fork, so the worker waits for ever"
             help_text = 'query in main and keep arrays, or use multiprocessing_context="spawn" or "forkserver"'
             yield Wait(step, call, what, help_text, own or started)
 
