@@ -21,6 +21,7 @@ from dllint.code.apis.autograd import (
 from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, WRAPPERS
 from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, JOINS, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
 from dllint.code.apis.distributed import COLLECTIVES, GROUP_QUERIES, RANK_QUERIES
+from dllint.code.apis.forking import POLARS_QUERIES, POLARS_READS, RAY_WAITS
 from dllint.code.apis.handles import (
     ALSO_DESCRIPTORS,
     COLLECTED_LATE,
@@ -30,8 +31,6 @@ from dllint.code.apis.handles import (
     TAKES_DESCRIPTOR,
     HandleApi,
 )
-from dllint.code.apis.forking import POLARS_QUERIES, POLARS_READS, RAY_WAITS
-from dllint.code.apis.handles import HANDLE_WRAPPERS, HANDLES, HandleApi
 from dllint.code.apis.iterating import ENDLESS, FIRST_IS_FUNCTION, MAY_BE_EMPTY, ONE_SHOT
 from dllint.code.apis.loaders import (
     DATALOADER_PARAMETERS,
