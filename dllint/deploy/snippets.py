@@ -22,7 +22,12 @@ _SHELL_FENCES = frozenset({"sh", "bash", "shell", "zsh", "ksh", "console", "shel
 _OTHER_FENCES = {"powershell": Kind.POWERSHELL, "ps1": Kind.POWERSHELL, "pwsh": Kind.POWERSHELL}
 _OTHER_FENCES |= {"bat": Kind.BATCH, "batch": Kind.BATCH, "cmd": Kind.BATCH}
 _PROMPT = re.compile(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.@:~/-]*[\w~/])?[$%#>\u276f][ \t]+(?=\S)")
-_COMMAND_LINE = re.compile(r"[ \t]*(?:\$ )?(?:sudo |\w+=\S* )*(?:nvidia-)?(?:docker|podman)[ \t]")
+_COMMAND_LINE = re.compile(r"^[ \t>]*(?:\$ )?(?:sudo |\w+=\S* )*(?:nvidia-)?(?:docker|podman)[ \t]", re.MULTILINE)
+_INDENTED = re.compile(r"(?:^|(?<=\n)[ \t]*\r?\n)((?:(?: {4}|\t)[^\n]*(?:\n|$))+)")
+_INDENTED_COMMAND = re.compile(
+    r"^[ \t]+(?:\$ )?(?:sudo )?(?:nvidia-)?(?:docker|podman) (?:container |image |buildx )?(?:run|create|build) -",
+    re.MULTILINE,
+)
 _SET = re.compile(r"^([ \t]*)set[ \t]+(\"?)([A-Za-z_]\w*)=([^\"\r\n]*)\"?", re.MULTILINE | re.IGNORECASE)
 _PS_SET = re.compile(r"^([ \t]*)\$(?:env:)?([A-Za-z_]\w*)[ \t]*=[ \t]*", re.MULTILINE)
 
@@ -103,8 +108,19 @@ def _markdown(file: DeployFile) -> Iterator[Script]:
         closing = re.compile(rf"^[ \t>]*{re.escape(opened[2])}[`~]*[ \t]*\r?$", re.MULTILINE)
         closed = closing.search(text, opened.end())
         end = closed.start() if closed else len(text)
+        yield from _indented(file, index, opened.start())
         index = closed.end() if closed else len(text)
         yield from _block(file, opened[3].lower(), opened.end() + 1, end)
+    yield from _indented(file, index, len(text))
+
+
+def _indented(file: DeployFile, start: int, end: int) -> Iterator[Script]:
+    """The blocks of code that are told by their indentation alone, if they run a container."""
+    if not _INDENTED_COMMAND.search(file.text, start, end):
+        return
+    for found in _INDENTED.finditer(file.text, start, end):
+        if _INDENTED_COMMAND.search(found[1]):
+            yield Script(_without_prompts(Mapped(found[1], found.start(1))), file.folder)
 
 
 def _block(file: DeployFile, language: str, start: int, end: int) -> Iterator[Script]:
@@ -114,7 +130,7 @@ def _block(file: DeployFile, language: str, start: int, end: int) -> Iterator[Sc
     if language in _OTHER_FENCES:
         convert = from_powershell if _OTHER_FENCES[language] is Kind.POWERSHELL else from_batch
         yield Script(convert(source), file.folder)
-    elif language in _SHELL_FENCES or (not language and _COMMAND_LINE.match(source.text)):
+    elif language in _SHELL_FENCES or (not language and _COMMAND_LINE.search(source.text)):
         yield Script(_without_prompts(source), file.folder)
 
 
