@@ -24,6 +24,7 @@ def recipes(file: DeployFile) -> Iterator[Script]:
     """The recipes of a file, one script for each rule."""
     reader = _Makefile(file)
     for lines in reader.recipes:
+        reader.budget = _MOST
         source = joined(reader.expanded(line, 0) for line in lines)
         if len(source.text) <= _MOST:
             yield Script(source, file.folder)
@@ -37,6 +38,8 @@ class _Makefile:
         self.variables: dict[str, Mapped | None] = {}
         """None for what is not known."""
         self.recipes: list[list[Mapped]] = []
+        self.budget = _MOST
+        """Characters that may still be put into a recipe."""
         self._conditions = 0
         self._whole = Mapped(file.text)
         in_recipe = False
@@ -108,7 +111,8 @@ class _Makefile:
             return
         name = next((group for group in found.groups() if group is not None), "")
         value = self.variables.get(name)
-        if value is not None and depth < _DEEPEST:
+        if value is not None and depth < _DEEPEST and self.budget > 0:
+            self.budget -= len(value.text) + 1
             yield self.expanded(value, depth + 1)
         elif name == "CURDIR":
             yield source.cut(found.start(), found.start() + 1).replaced(".")

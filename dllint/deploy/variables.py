@@ -150,7 +150,9 @@ class _Builder:
 
     def add(self, piece: Mapped, *, known: bool = True) -> None:
         self._alone = self._pieces is None
-        self._pieces = [*(self._pieces or []), piece]
+        if self._pieces is None:
+            self._pieces = []
+        self._pieces.append(piece)
         self._known = self._known and known
 
     def add_unknown(self, piece: Mapped, *, spreads: bool) -> None:

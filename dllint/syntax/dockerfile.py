@@ -19,6 +19,8 @@ _SHELL_WORD = re.compile(r"""(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+""", re
 _HEREDOC = re.compile(r"\d*<<(-?)([^<]+)$")
 _QUOTES = re.compile(r"[\"']|\\(?=.)")
 _FLAG = re.compile(r"--[a-z][a-z-]*(?:=\S*)?")
+_MOST_GLUED = 50
+"""Rows that a keyword may be spread over."""
 _KEEP = "\ue000"
 """Stands behind a doubled escape at the end of a line, which continues nothing; private use, no Dockerfile holds it."""
 
@@ -162,7 +164,7 @@ class _Masked:
     def _unglue(self, first: int, last: int) -> None:
         """`RUN\\` in a row of its own: draw up what follows, for the keyword has to end in its first row."""
         row = first
-        while row < last and len(self.lines[first].split(None, 1)) < 2 and not self.lines[first][-1:].isspace():
+        while row < min(last, first + _MOST_GLUED) and len(self.lines[first].split(None, 1)) < 2 and not self.lines[first][-1:].isspace():
             row += 1
             if self.lines[row] != "#":
                 self.lines[first] = self._cut(self.lines[first]) + self.lines[row]

@@ -21,11 +21,12 @@ _DOUBLE = re.compile(r"[^\"\\`$]+")
 _REDIRECTION = re.compile(r"<<<|<<-?|&>>?|>>|>&|<&|<>|>\||[<>]")
 _PLACEHOLDER = re.compile(r"<[A-Za-z][\w ./:|-]*>")
 _ARITHMETIC_END = re.compile(r"\)\)")
-_TEMPLATE = re.compile(r"\$?\{\{.*?\}\}", re.DOTALL)
+_TEMPLATE = re.compile(r"\$?\{\{[^\n]{0,200}?\}\}")
 _OPENERS = frozenset({"if", "while", "until"})
 _INNER = frozenset({"then", "else", "elif", "do", "!", "time"})
 _CLOSERS = frozenset({"fi", "done", "esac", "}"})
-_DEEPEST = 12
+_DEEPEST = 6
+"""Commands within commands, and variables within defaults of variables, that are followed."""
 
 
 class PartKind(Enum):
@@ -147,6 +148,8 @@ class _Reader:
         """For each `case` around: whether a pattern is read."""
         self._after_and = False
         self._subshells = 0
+        self._defaults = 0
+        """In how many defaults of variables it reads."""
         self._awaited: list[tuple[Simple, str, bool, bool]] = []
         self._current = self._fresh()
 
@@ -410,7 +413,7 @@ class _Reader:
         self.index = end + 1
 
     def _double(self, parts: list[Part]) -> None:
-        start, before = self.index, len(parts)
+        start, before, commands = self.index, len(parts), len(self.found)
         self._add_text(parts, start + 1, start + 1, quoted=True)
         self.index += 1
         while self.index < len(self.text):
@@ -427,7 +430,7 @@ class _Reader:
             else:
                 self._expansion(parts, quoted=True)
         # A quote that nothing closes: it is a character like others.
-        del parts[before:]
+        del parts[before:], self.found[commands:]
         self._add_text(parts, start, start + 1)
         self.index = start + 1
 
@@ -489,14 +492,16 @@ class _Reader:
         start = self.index
         self.index += 2
         name = _NAME.match(self.text, self.index)
-        if name is None:
+        if name is None or self._defaults >= _DEEPEST:
             end = self.text.find("}", self.index)
             self.index = start
             self._unknown(parts, len(self.text) if end < 0 else end + 1, quoted)
             return
         self.index = name.end()
         operator = self._read_operator()
+        self._defaults += 1
         default = self._read_default()
+        self._defaults -= 1
         self.index = min(self.index + 1, len(self.text))
         source = self.source.cut(start, self.index)
         parts.append(Part(PartKind.VARIABLE, source, quoted, name[0], operator, default))

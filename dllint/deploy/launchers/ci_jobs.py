@@ -50,7 +50,8 @@ def _job(name: str, job: Tree, container: Tree, file: DeployFile, plan: Plan) ->
     options = container.get("options")
     workload = Workload(GITHUB, file.path, _anchor(container, image, options, file), name, plan.root)
     if image is not None and image.text:
-        workload.image = Setting(None if "${{" in image.text else image.text, image.at, image.text)
+        name_of_image = image.text.removeprefix("docker://")
+        workload.image = Setting(None if "${{" in image.text else name_of_image, image.at, image.text)
     steps = job.get("steps")
     scripts = [text for step in (steps.items() if steps is not None else []) if (text := step.text_of("run"))]
     workload.command = ("\n".join(scripts),) if scripts else None
