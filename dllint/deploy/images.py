@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.deploy.commands import Script, commands_in
 from dllint.deploy.dockerfiles import Copy, Stage, brings_packages, stage_called, stages
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Build, Flaw, FlawKind, SharedMemory, ShmSource, Workload
 from dllint.files import Kind
 from dllint.finding import Location
 from dllint.syntax.dockerfile import Instruction
+from dllint.syntax.mapped import Mapped
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _SHM = "/dev/shm"
-_MOUNT = re.compile(r"(?:^|[\s;&|(])mount\s[^;&|\n]*/dev/shm\b")
 _FSTAB = "/etc/fstab"
 _MOST_STAGES = 40
 _Place = Callable[[Instruction], Location]
@@ -149,7 +149,7 @@ class Image:
     @cached_property
     def flaws(self) -> list[Flaw]:
         """Instructions that try to change /dev/shm, and only change it while the image is built."""
-        found = ((instruction, _build_time_only(instruction)) for instruction in self.instructions)
+        found = ((instruction, _build_time_only(instruction, self.file)) for instruction in self.instructions)
         return [Flaw(FlawKind.NOT_EFFECTIVE, self._at(instruction), what) for instruction, what in found if what]
 
 
@@ -163,7 +163,7 @@ def _moved(copies: Iterable[Copy], by: Copy) -> Iterator[Copy]:
             yield Copy(copy.source, posixpath.join(by.target, copy.target[len(folder) + 1 :]), by.instruction)
 
 
-def _build_time_only(instruction: Instruction) -> str:
+def _build_time_only(instruction: Instruction, file: DeployFile) -> str:
     """Why an instruction that speaks of /dev/shm does nothing for the containers; empty where it does not."""
     texts = (instruction.text, *(doc.text for doc in instruction.heredocs))
     if not any(_SHM in text for text in texts):
@@ -174,7 +174,9 @@ def _build_time_only(instruction: Instruction) -> str:
         return ""
     if any(flag.startswith("--mount=") and "type=tmpfs" in flag and _SHM in flag for flag in instruction.flags):
         return "`RUN --mount=type=tmpfs` holds for this one build step"
-    if any(_MOUNT.search(text) for text in (instruction.rest, *texts[1:])):
+    scripts = [" ".join(instruction.json) if instruction.json else instruction.rest, *texts[1:]]
+    commands = [command for text in scripts for command in commands_in(Script(Mapped(text), ""), file)]
+    if any(command.name == "mount" and any(_SHM in text for text in command.texts) for command in commands):
         return "a `mount` in `RUN` ends with the build step: containers get a /dev/shm of their own"
     return ""
 

@@ -11,6 +11,8 @@ from dllint.syntax.shell import Assignment, Part, PartKind, RawWord
 
 _SPACE = re.compile(r"\s+")
 _VARIABLE = re.compile(r"\$\w+|\$[@*]|\$\{[^{}]*\}|\$\(.*\)|`.*`")
+_EXPRESSION = re.compile(r"\$\{\{\s*env\.(\w+)\s*\}\}")
+"""Of GitHub Actions."""
 _FIELD = re.compile(r"\S+")
 _MOST_CHARACTERS = 20_000
 """A value that grows beyond is not followed."""
@@ -120,6 +122,10 @@ class Variables:
 
     def _of(self, part: Part) -> list[Field] | None:
         """What a variable gives; None where that is unknown."""
+        expression = _EXPRESSION.fullmatch(part.source.text) if part.kind is PartKind.SUBSTITUTION else None
+        if expression is not None:
+            found = self.value(expression[1])
+            return None if found is None else list(found)
         if part.kind is not PartKind.VARIABLE or part.operator not in _FOLLOWED:
             return None
         found = self.value(part.name)
@@ -149,9 +155,10 @@ class _Builder:
         self._spreads = False
 
     def add(self, piece: Mapped, *, known: bool = True) -> None:
-        self._alone = self._pieces is None
         if self._pieces is None:
             self._pieces = []
+        # Of `"$@"`, the quotes give an empty piece.
+        self._alone = not any(piece.text for piece in self._pieces)
         self._pieces.append(piece)
         self._known = self._known and known
 

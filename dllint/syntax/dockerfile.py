@@ -164,7 +164,8 @@ class _Masked:
     def _unglue(self, first: int, last: int) -> None:
         """`RUN\\` in a row of its own: draw up what follows, for the keyword has to end in its first row."""
         row = first
-        while row < min(last, first + _MOST_GLUED) and len(self.lines[first].split(None, 1)) < 2 and not self.lines[first][-1:].isspace():
+        end = min(last, first + _MOST_GLUED)
+        while row < end and len(self.lines[first].split(None, 1)) < 2 and not self.lines[first][-1:].isspace():
             row += 1
             if self.lines[row] != "#":
                 self.lines[first] = self._cut(self.lines[first]) + self.lines[row]
