@@ -306,9 +306,9 @@ class Evaluator:
             return self.returned(Function(method, function), call, frame) if method is not None else UNKNOWNS
         if isinstance(function, Partial):
             return self.result(function.target, libcalls.merged_call(function, call), frame)
-        if isinstance(function, Derived):
+        if isinstance(function, Derived) and _is_method(function):
             return libcalls.method_result(self, function, call, frame)
-        if isinstance(function, Product):
+        if isinstance(function, (Product, Derived)):
             return (derived(function, "()", call, frame),)
         if isinstance(function, Unknown) and function.name.endswith("accelerator.prepare"):
             return libcalls.prepared(self, call, frame)
@@ -397,3 +397,8 @@ _HANDLERS: dict[type[ast.AST], Callable[[Evaluator, Any, Frame], Values]] = {
     ast.Compare: Evaluator._compare,
     ast.IfExp: Evaluator._conditional,
 }
+
+
+def _is_method(value: Derived) -> bool:
+    """Whether a value is `object.name`, and not what a call or an index gave."""
+    return value.via.startswith(".") and not value.via.endswith("()")

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.code import apis, conditions, devices, transfers
+from dllint.code import apis, classes, conditions, devices, transfers
 from dllint.code.devices import Device
 from dllint.code.links import block_of
 from dllint.code.reach import Step, WorkerCode
 from dllint.code.scopes import FunctionScope, Scope
-from dllint.code.values import Const, Derived, External, Frame, Function, Product, Value
+from dllint.code.values import ClassRef, Const, Derived, External, Frame, Function, Instance, Product, Value
 from dllint.code.workers import entries_of_values
 from dllint.finding import Related
 
@@ -169,14 +169,24 @@ def _touched(program: Program, call: ast.Call, frame: Frame) -> str:
 
 
 def _within(program: Program, call: ast.Call, frame: Frame) -> Iterator[Touch]:
-    """The touches in a function of the project that a call runs."""
+    """The touches in a function of the project that a call runs, or in the `__init__` of a class."""
     for value in program.evaluator.values(call.func, frame):
-        if not isinstance(value, Function) or value.scope.is_generator:
+        entered = _entered(program, value, call, frame)
+        if entered is None:
             continue
-        inner = Frame(value.scope, value.receiver, call, frame, value.outer)
-        for step in WorkerCode(program, [Step(value.scope, inner, "")], _DEEPEST).steps:
+        for step in WorkerCode(program, [entered], _DEEPEST).steps:
             for part in step.scope.index().calls:
                 text = _touched(program, part, step.frame)
                 if text:
-                    place = Related(f"{value.scope.qualname} called here", frame.scope.module.location(call))
+                    place = Related(f"{entered.scope.qualname} called here", frame.scope.module.location(call))
                     yield Touch(part, step.frame, text, (place,))
+
+
+def _entered(program: Program, value: Value, call: ast.Call, frame: Frame) -> Step | None:
+    if isinstance(value, Function) and not value.scope.is_generator:
+        return Step(value.scope, Frame(value.scope, value.receiver, call, frame, value.outer), "")
+    if isinstance(value, ClassRef):
+        first = classes.method(program.evaluator, value.cls, "__init__")
+        if first is not None:
+            return Step(first, Frame(first, Instance(value.cls, call, frame), call, frame), "")
+    return None

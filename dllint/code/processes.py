@@ -106,11 +106,18 @@ def _is_ruled_out(program: Program, node: ast.AST, frame: Frame) -> bool:
     """Whether a condition keeps a node from running here, or asks which process this is."""
     for test, outcome in conditions.leading_to(node):
         text = ast.unparse(test)
-        if any(word in text for word in _ASKS_WHO_RUNS) or folding.verdict(program.evaluator, test, frame) is (
-            not outcome
-        ):
+        if any(word in text for word in _ASKS_WHO_RUNS):
+            return True
+        if not _is_first_use(test) and folding.verdict(program.evaluator, test, frame) is (not outcome):
             return True
     return False
+
+
+def _is_first_use(test: ast.expr) -> bool:
+    """`if self.pool is None:`, `if not self.pool:` - true before the statement that makes it, whatever that makes."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return isinstance(test.operand, ast.Attribute)
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot))
 
 
 def _built_in(program: Program, scope: Scope) -> list[Loader]:

@@ -26,6 +26,7 @@ _RENAMED = {
     "lightning.LightningModule": "lightning.pytorch.LightningModule",
     "lightning.Trainer": "lightning.pytorch.Trainer",
     "torch.multiprocessing.spawn.spawn": "torch.multiprocessing.spawn",
+    "torch.distributed.distributed_c10d.": "torch.distributed.",
     "io.open": "builtins.open",
     "multiprocessing.context.": "multiprocessing.",
     "torch.utils.data.distributed.": "torch.utils.data.",
