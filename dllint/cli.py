@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 OK, FINDINGS, FAILURE, INTERRUPTED = 0, 1, 2, 130
 _COMMANDS = ("check", "rule", "rules")
+_FACES = {"shm": "dllint.shm", "doctor": "dllint.doctor"}
+"""Commands of their own: name -> module, each with `run(words)`."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(words: list[str]) -> int:
-    command = words.pop(0) if words and words[0] in _COMMANDS else "check"
+    command = words.pop(0) if words and words[0] in (*_COMMANDS, *_FACES) else "check"
     try:
         if sys.stdout is None:  # closed by the caller: `>&-`
             _discard_output()
@@ -70,6 +72,11 @@ def _discard_output() -> None:
 def _run(command: str, words: list[str]) -> int:
     if command == "check":
         return _check(parse(words))
+    if command in _FACES:
+        from importlib import import_module
+
+        status: int = import_module(_FACES[command]).run(words)
+        return status
     from dllint.arguments import parse_rule, parse_rules
     from dllint.output.catalogue import render_list, render_rule
 

@@ -16,16 +16,12 @@ from dllint.code.evaluator import Evaluator
 from dllint.code.loader import Loader
 from dllint.code.scopes import FunctionScope, dotted
 from dllint.code.values import Collection, Const, Frame, Instance, Product, Value, Values
+from dllint.syntax.dtypes import DTYPE_BYTES
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _FACTORIES = frozenset(f"torch.{name}" for name in ("empty", "full", "ones", "rand", "randint", "randn", "zeros"))
-_DTYPE_BYTES = {
-    "float64": 8, "double": 8, "float32": 4, "float": 4, "float16": 2, "half": 2, "bfloat16": 2,
-    "int64": 8, "long": 8, "int32": 4, "int": 4, "int16": 2, "short": 2, "int8": 1, "uint8": 1, "bool": 1,
-    "complex64": 8, "complex128": 16,
-}  # fmt: skip
 _FIXED_SIZE = frozenset({"Resize", "CenterCrop", "RandomCrop", "RandomResizedCrop"})
 _NUMPY_FACTORIES = frozenset(f"numpy.{name}" for name in ("empty", "full", "ones", "zeros"))
 _TRANSFORMS = "torchvision.transforms"
@@ -150,7 +146,7 @@ def _is_display(node: ast.expr) -> bool:
 
 
 def _dtype_bytes(node: ast.expr | None, default: int) -> int:
-    return default if node is None else _DTYPE_BYTES.get(dotted(node).rpartition(".")[2], 1)
+    return default if node is None else DTYPE_BYTES.get(dotted(node).rpartition(".")[2], 1)
 
 
 def _transformed(ev: Evaluator, value: Value, channels: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,45 +12,13 @@ from dllint.code.loader import Loader
 from dllint.code.options import option_names
 from dllint.code.scopes import last_name
 from dllint.code.values import Const, Unknown, Value
+from dllint.deploy.demand import PREFETCH, Demand
 from dllint.deploy.runs import ScriptRun, script_runs
-from dllint.deploy.sizes import shown
 from dllint.deploy.workload import Workload
 from dllint.finding import Related
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
-
-_PREFETCH = 2
-"""Batches that a worker loads ahead where nobody says otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """How much shared memory one loader can fill: (workers x prefetch + 2) batches, measured as the peak."""
-
-    loader: Loader
-    workers: int
-    prefetch: int
-    batch_bytes: int
-    """Bytes of the tensors of one batch."""
-
-    @property
-    def bytes(self) -> int:
-        """The peak."""
-        return (self.workers * self.prefetch + 2) * self.batch_bytes
-
-    @property
-    def phrase(self) -> str:
-        """`(8 workers x 2 + 2) batches of 38 MB = 694 MB`."""
-        many = "worker" if self.workers == 1 else "workers"
-        batches = f"({self.workers} {many} x {self.prefetch} + 2) batches of {shown(self.batch_bytes)}"
-        return f"{batches} = {shown(self.bytes)}"
-
-    def related(self) -> Related:
-        """The loader, for the way of a finding."""
-        return Related(
-            f"{self.workers} workers x {self.prefetch} batches x {shown(self.batch_bytes)} here", self.loader.location
-        )
 
 
 class LoaderRun:
@@ -120,7 +87,7 @@ class LoaderRun:
         if not workers or workers < 0:
             return None
         if self.loader.option("prefetch_factor").absent:
-            prefetch: int | None = _PREFETCH
+            prefetch: int | None = PREFETCH
         else:
             prefetch = min(self.numbers("prefetch_factor") or [0]) or None
         size = batch_bytes or self._batch_bytes()
