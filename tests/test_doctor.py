@@ -1,4 +1,4 @@
-"""`dllint doctor` in environments of its own making: small shared memory, few files, one processor, an empty project."""
+"""`dllint doctor` in environments of its own making: little shared memory, few files, one processor, no loaders."""
 
 from __future__ import annotations
 
