@@ -52,7 +52,8 @@ from collections.abc import Iterator
 
 from dllint.deploy.advice import size_for
 from dllint.deploy.training import Training
-from dllint.deploy.workload import FlawKind, ShmSource
+from dllint.deploy.usage import is_run
+from dllint.deploy.workload import DOCKERFILE, FlawKind, ShmSource
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 
@@ -71,7 +72,7 @@ _ENOUGH = (ShmSource.SIZE, ShmSource.MEMORY, ShmSource.HOST, ShmSource.OTHER_CON
 def shm_not_effective(training: Training) -> Iterator[Finding]:
     """Report the settings without effect of a workload that is given nothing else."""
     workload = training.workload
-    if workload.shm.source in _ENOUGH:
+    if workload.shm.source in _ENOUGH or (workload.launcher is DOCKERFILE and is_run(training)):
         return
     for flaw in workload.flaws:
         if flaw.kind is FlawKind.NOT_EFFECTIVE:

@@ -58,8 +58,11 @@ def is_run(training: Training) -> bool:
     """Whether a launcher of the project runs the image: then that is what the other rules look at."""
     plan = training.plan
     image = built_for(training.workload, plan)
-    others = (workload for workload in plan.workloads if workload.launcher is not DOCKERFILE)
-    return any(built_for(workload, plan) is image for workload in others)
+    if image is None:
+        return False
+    others = (built_for(workload, plan) for workload in plan.workloads if workload.launcher is not DOCKERFILE)
+    # The arguments of a build make another image of the same stage.
+    return any(other is not None and other.at == image.at for other in others)
 
 
 def is_explained(training: Training) -> bool:
