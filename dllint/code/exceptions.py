@@ -26,13 +26,14 @@ def is_caught(node: ast.AST, step: Step, names: frozenset[str]) -> bool:
     at: Step | None = step
     inner: ast.AST | None = node
     while at is not None and inner is not None:
-        if _caught_around(inner, names):
+        if is_caught_here(inner, names):
             return True
         inner, at = at.call, at.parent
     return False
 
 
-def _caught_around(node: ast.AST, names: frozenset[str]) -> bool:
+def is_caught_here(node: ast.AST, names: frozenset[str]) -> bool:
+    """Whether an exception that `node` raises is caught in its own function."""
     child, at = node, parent(node)
     while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
         if isinstance(at, ast.stmt) and _stops(at, names) and any(child is s for s in getattr(at, "body", ())):

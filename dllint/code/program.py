@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dllint.code import apis, classes, fetching, forked_ranks, pickling, processes, scripts
+from dllint.code import apis, classes, fetching, forked_ranks, pickling, processes, scripts, start_calls
 from dllint.code.bindings import Binding
 from dllint.code.callers import Callers
 from dllint.code.datasets import Dataset
@@ -24,6 +24,7 @@ from dllint.code.pins import Pins
 from dllint.code.processes import Childless
 from dllint.code.scopes import ClassScope, FunctionScope
 from dllint.code.scripts import Script
+from dllint.code.start_calls import StartMethodCall
 from dllint.code.values import UNKNOWNS, External, Frame, ModuleRef, Values
 from dllint.files import Kind, Project, SourceFile
 from dllint.settings import Settings
@@ -352,6 +353,7 @@ _SUBJECTS: dict[type, Callable[[Program], Iterable[Any]]] = {
     WorkerEntry: lambda program: program.facts.worker_entries,
     Fetch: fetching.find,
     Script: scripts.find,
+    StartMethodCall: start_calls.find,
     Carried: pickling.find,
     Childless: processes.find,
     Launch: forked_ranks.find,
