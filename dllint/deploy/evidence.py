@@ -30,7 +30,7 @@ _TRAINING_IMAGE = re.compile(
     r")(?::|@|$)"
 )
 """Images that carry torch for training (facts on the images' own pages); the registry before them does not matter."""
-_LAUNCHERS = frozenset({"torchrun", "deepspeed", "composer", "tune"})
+_LAUNCHERS = frozenset({"torchrun", "deepspeed", "composer"})
 _LIBRARY_TRAINERS = frozenset({"nnUNetv2_train", "nnUNet_train"})
 _LAUNCHING_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
 _SERVING = re.compile(
@@ -108,7 +108,7 @@ def _is_launcher(command: Sequence[str]) -> bool:
         return False
     texts = [os.path.basename(word) for word in command]
     if any(word in _LAUNCHERS for word in texts[:3]):
-        return texts[0] != "tune" or texts[1:2] == ["run"]
+        return True
     if any(word in _LAUNCHING_MODULES for word in command):
         return True
     if "accelerate" in texts[:1] and "launch" in texts[1:]:

@@ -63,11 +63,18 @@ def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:
                 yield from _of_text(words[number + 1])
                 return
     for number, word in enumerate(words[1:], 1):
+        if _is_python_code(words, number):
+            break
         if "\n" in word or _is_shell_call(words, number):
             yield from _of_text(word)
             yield list(words[:number])
             return
     yield list(words)
+
+
+def _is_python_code(words: Sequence[str], number: int) -> bool:
+    """Whether the word is what `python -c` is given."""
+    return number >= 2 and words[number - 1] == "-c" and _PYTHON.match(os.path.basename(words[number - 2])) is not None
 
 
 def _is_shell_call(words: Sequence[str], number: int) -> bool:

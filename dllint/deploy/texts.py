@@ -40,7 +40,8 @@ class DeployFile:
         self.kind: Kind = file.kind
         self.is_target = file.target
         self.explicit = file.explicit
-        self.data = data
+        self.data = _as_utf8(data)
+        """The bytes; of a file in UTF-16 those that it has in UTF-8."""
 
     @property
     def folder(self) -> str:
@@ -55,8 +56,7 @@ class DeployFile:
     @cached_property
     def text(self) -> str:
         """The decoded text without a byte order mark; undecodable bytes become U+FFFD."""
-        encoding = next((name for mark, name in _MARKS if self.data.startswith(mark)), "utf-8")
-        return self.data.decode(encoding, "replace").removeprefix("\ufeff")
+        return self.data.decode("utf-8", "replace").removeprefix("\ufeff")
 
     @cached_property
     def lines(self) -> list[str]:
@@ -102,3 +102,8 @@ class DeployFile:
         """The text of a row, without the space around it."""
         line = self.lines[row - 1] if 0 < row <= len(self.lines) else ""
         return self.at(row, len(line) - len(line.lstrip()) + 1)
+
+
+def _as_utf8(data: bytes) -> bytes:
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    return data if encoding is None else data.decode(encoding, "replace").encode("utf-8", "replace")

@@ -151,9 +151,12 @@ class Tree:
         return _place(self.key) if self.key is not None else self.at
 
 
-def trees(path: str, text: str) -> Iterator[Tree]:
-    """The documents of a file that is shown as `path`. Raises CannotParseError, after those that can be read."""
-    for node in documents(text, path):
+def trees(path: str, text: str, row: int = 0) -> Iterator[Tree]:
+    """The documents of a file that is shown as `path`, or of its text from a row (from 0) on.
+
+    Raises CannotParseError, after those that can be read.
+    """
+    for node in documents(text, path, row):
         yield Tree(node)
 
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 
 import yaml
-from yaml.nodes import Node
+from yaml.nodes import MappingNode, Node, SequenceNode
 
 from dllint.syntax.python import CannotParseError
 
@@ -20,16 +20,40 @@ class _NamedText(io.StringIO):
     name = ""
 
 
-def documents(text: str, path: str = "") -> Iterator[Node]:
-    """The root nodes of a file's documents; their marks are called `path`. Raises CannotParseError."""
+def documents(text: str, path: str = "", row: int = 0) -> Iterator[Node]:
+    """The root nodes of a file's documents; their marks are called `path`. Raises CannotParseError.
+
+    `row` is the row, from 0, that a text starts in that is a piece of its file.
+    """
     stream = _NamedText(text)
     stream.name = path
     try:
         for node in yaml.compose_all(stream, Loader=_LOADER):
             if node is not None:
-                yield node
+                yield _moved(node, row) if row else node
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         row, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
         problem = getattr(error, "problem", None) or "not readable as YAML"
         raise CannotParseError(str(problem), row, column) from None
+
+
+def _moved(root: Node, rows: int) -> Node:
+    """A tree whose places are so many rows further down."""
+    seen: set[int] = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        node.start_mark, node.end_mark = _down(node.start_mark, rows), _down(node.end_mark, rows)
+        if isinstance(node, MappingNode):
+            pending += [part for entry in node.value for part in entry]
+        elif isinstance(node, SequenceNode):
+            pending += node.value
+    return root
+
+
+def _down(mark: yaml.Mark, rows: int) -> yaml.Mark:
+    return yaml.Mark(mark.name, mark.index, mark.line + rows, mark.column, None, 0)

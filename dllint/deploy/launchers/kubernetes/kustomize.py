@@ -10,11 +10,12 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 from yaml.nodes import MappingNode, Node, ScalarNode
 
-from dllint.deploy.launchers.kubernetes.objects import block, objects
+from dllint.deploy.launchers.kubernetes.objects import objects
 from dllint.deploy.launchers.kubernetes.patches import applied, merged, with_image
 from dllint.files import Kind
 from dllint.finding import Related
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 _NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _BUILT_IN = re.compile(r"v1|(?:apps|batch)/v\w+")
 """Versions of Kubernetes' own kinds, whose lists kustomize merges by key."""
+_PLAIN_PATTERN = re.compile(r"(?:[\w/-]|\.\*|\|){0,100}")
 _DEEPEST = 30
-_MOST_OBJECTS = 20_000
+_MOST_OBJECTS = 5_000
 
 
 class Rendered(NamedTuple):
@@ -170,9 +172,9 @@ class _Kustomize:
         node, file = text.node, self.own[folder]
         start, end = node.start_mark.line, node.end_mark.line
         is_block = isinstance(node, ScalarNode) and node.style == "|"
-        content = block(file.lines, start + 1, end) if is_block else "\n" * start + str(node.value)
+        content = "\n".join(file.lines[start + 1 : end]) if is_block else str(node.value)
         try:
-            return [tree.node for tree in trees(file.path, content)]
+            return [tree.node for tree in trees(file.path, content, start + is_block)]
         except CannotParseError:
             return []
 
@@ -193,10 +195,10 @@ def _matches(patch: _Patch, item: Tree) -> bool:
 
 
 def _is_like(pattern: str, text: str) -> bool:
-    try:
-        return re.fullmatch(pattern, text) is not None
-    except re.error:
-        return False
+    """Whether a target's pattern means a text. Of regular expressions only `.*` and `|` are read; others may match."""
+    if _PLAIN_PATTERN.fullmatch(pattern) is None:
+        return True
+    return any(fnmatchcase(text, part.replace(".*", "*")) for part in pattern.split("|"))
 
 
 def _patched(item: _Object, patch: Node) -> Node:

@@ -1,13 +1,14 @@
 """The Kubernetes objects of a file: its documents, the items of lists, and manifests that stand in it as text.
 
-Text inside of a file (a ConfigMap's data, an Argo resource template, a shell's here-document) is read with all other
-lines made blank, so that rows and columns are those of the file.
+Text inside of a file (a ConfigMap's data, an Argo resource template, a shell's here-document) is read as rows of the
+file, so that its places are places in the file.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from yaml.nodes import MappingNode, Node, ScalarNode
 
@@ -18,45 +19,44 @@ from dllint.syntax.tree import Tree, trees
 
 _HERE = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
 _DEEPEST = 8
+_DEEPEST_LIST = 4
+_MOST_TEXTS = 100
+"""Manifests that are read inside of one object or script."""
 
 
-def objects(tree: Tree, lines: list[str]) -> Iterator[Tree]:
+def objects(tree: Tree, lines: list[str], depth: int = 0) -> Iterator[Tree]:
     """The objects that a document stands for, each with its kind."""
-    if not is_object(tree):
+    if not is_object(tree) or depth > _DEEPEST_LIST:
         return
     if tree.text_of("kind").endswith("List") and (items := tree.get("items")) is not None and items.is_list:
         for item in items.items():
-            yield from objects(item, lines) if item.node is not tree.node else ()
+            yield from objects(item, lines, depth + 1)
         return
     yield tree
-    for node in _texts_with_objects(tree.node):
-        yield from _read(tree.path, block(lines, node.start_mark.line + 1, node.end_mark.line), lines)
+    for node in islice(_texts_with_objects(tree.node), _MOST_TEXTS):
+        yield from _read(tree.path, lines, node.start_mark.line + 1, node.end_mark.line, depth + 1)
 
 
 def here_documents(file: DeployFile) -> Iterator[Tree]:
     """The objects in the here-documents of a script, and of scripts in other files."""
     lines = file.lines
-    for row, line in enumerate(lines):
-        found = _HERE.search(line) if "<<" in line else None
-        if found is None:
-            continue
-        last = next((at for at in range(row + 1, len(lines)) if lines[at].strip() == found[2]), None)
+    starts = (row for row, line in enumerate(lines) if "<<" in line and _HERE.search(line))
+    for row in islice(starts, _MOST_TEXTS):
+        found = _HERE.search(lines[row])
+        end = found[2] if found else ""
+        last = next((at for at in range(row + 1, len(lines)) if lines[at].strip() == end), None)
         if last is not None and any(text.lstrip().startswith("apiVersion:") for text in lines[row + 1 : last]):
-            yield from _read(file.path, block(lines, row + 1, last), lines)
+            yield from _read(file.path, lines, row + 1, last, 1)
 
 
-def block(lines: list[str], first: int, last: int) -> str:
-    """The rows `first` to `last` (from 0, without the last) in their places, and nothing else."""
-    return "\n" * first + "\n".join(lines[first:last]) + "\n"
-
-
-def _read(path: str, text: str, lines: list[str]) -> Iterator[Tree]:
+def _read(path: str, lines: list[str], first: int, last: int, depth: int) -> Iterator[Tree]:
+    """The objects in the rows `first` to `last` (from 0, without the last)."""
     try:
-        found = list(trees(path, text))
+        found = list(trees(path, "\n".join(lines[first:last]) + "\n", first))
     except CannotParseError:
         return
     for tree in found:
-        yield from objects(tree, lines)
+        yield from objects(tree, lines, depth)
 
 
 def _texts_with_objects(root: Node) -> Iterator[ScalarNode]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from dllint.deploy.launchers.kubernetes.containers import has_gpus
 from dllint.deploy.launchers.kubernetes.pods import Chain, Container, Pod, pod_of, specs
 from dllint.deploy.launchers.kubernetes.trainjob import RUNTIMES, runtime
 from dllint.deploy.launchers.kubernetes.values import has_unseen_keys
@@ -45,9 +46,11 @@ def _plain(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
 
 
 def _pytorch_job(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
+    """With a GPU it trains; one without runs what its program says, such as a test of the cluster."""
     main = [container for container in pod.containers if not container.is_init]
     for container in main:
-        container.is_training = container.name == _MAIN or len(main) == 1
+        is_main = container.name == _MAIN or len(main) == 1
+        container.is_training = is_main and has_gpus(container.tree.get("resources", "limits"))
     return (pod,)
 
 

@@ -52,7 +52,7 @@ def merged(base: Node, patch: Node, *, by_key: bool, depth: int = 0) -> Node:
 def applied(root: Node, path: str, operation: str, value: Node | None) -> Node:
     """A document after one JSON 6902 operation; itself where the path leads nowhere."""
     tokens = [token.replace("~1", "/").replace("~0", "~") for token in path.split("/")[1:]]
-    return _changed(root, tokens, operation, value) if tokens else root
+    return _changed(root, tokens, operation, value) if 0 < len(tokens) <= _DEEPEST else root
 
 
 def _changed(node: Node, tokens: Sequence[str], operation: str, value: Node | None) -> Node:
@@ -140,20 +140,21 @@ def with_image(root: Node, image: Tree) -> Node:
             return text
         return (new_name or name) + (suffix or text[len(name) :])
 
-    return _with_images(root, renamed, {})
+    return _with_images(root, renamed, {}, 0)
 
 
-def _with_images(node: Node, renamed: Callable[[str], str], done: dict[int, Node]) -> Node:
+def _with_images(node: Node, renamed: Callable[[str], str], done: dict[int, Node], depth: int) -> Node:
     """A document with its images called otherwise; what does not change is shared."""
-    if isinstance(node, ScalarNode) or id(node) in done:
+    if isinstance(node, ScalarNode) or id(node) in done or depth > _DEEPEST:
         return done.get(id(node), node)
     done[id(node)] = node
     if isinstance(node, SequenceNode):
-        items = [_with_images(item, renamed, done) for item in node.value]
+        items = [_with_images(item, renamed, done, depth + 1) for item in node.value]
         if any(new is not old for new, old in zip(items, node.value, strict=True)):
             done[id(node)] = SequenceNode(node.tag, items, node.start_mark, node.end_mark, node.flow_style)
     elif isinstance(node, MappingNode):
-        entries = [(key, _with_images(_image(key, value, renamed), renamed, done)) for key, value in node.value]
+        named = [(key, _image(key, value, renamed)) for key, value in node.value]
+        entries = [(key, _with_images(value, renamed, done, depth + 1)) for key, value in named]
         if any(new[1] is not old[1] for new, old in zip(entries, node.value, strict=True)):
             done[id(node)] = _mapping(node, entries)
     return done[id(node)]

@@ -86,10 +86,11 @@ def runtime(tree: Tree, pod: Pod, plan: Plan) -> Iterator[Pod]:
     for container in pod.containers:
         if any(word in container.name for word in _OTHERS):
             continue
-        container.is_training = tree.get("spec", "mlPolicy", "torch") is not None
-        trainer = jobs[0].tree.get("spec", "trainer") if jobs else None
+        trainer = jobs[0].tree.get("spec", "trainer") if len(jobs) == 1 else None
         if trainer is not None and ("command" in trainer or "args" in trainer):
             container.runs = command_of(trainer, environment_of(trainer))
+        is_torch = tree.get("spec", "mlPolicy", "torch") is not None
+        container.is_training = is_torch and container.tree.get("command") is None
     yield pod
 
 

@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 from dllint.deploy.launchers.kubernetes.helm.expressions import UNKNOWN, Scope, Value, evaluate
 
-_ACTION = re.compile(r"\{\{-?\s*(/\*.*?\*/|(?:\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|[^\"`])*?)\s*-?\}\}", re.DOTALL)
-_JINJA = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_ACTION = re.compile(
+    r"\{\{-?\s*(/\*(?:(?!\{\{).)*?\*/|(?:\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|(?!\{\{)[^\"`])*?)\s*-?\}\}", re.DOTALL
+)
+_JINJA = re.compile(r"\{%(?:(?!\{%).)*?%\}|\{#(?:(?!\{#).)*?#\}", re.DOTALL)
 _CONTROL = re.compile(r"(if|else if|else|end|with|range|define|block|template|break|continue)\b\s*(.*)", re.DOTALL)
 _ASSIGNMENT = re.compile(r"(\$\w*)\s*(:?=)\s*(.*)", re.DOTALL)
 _INDENT = re.compile(r"\bn?indent\s+(\d+)")
@@ -24,7 +26,10 @@ _LISTS = frozenset(
 ) | frozenset(("args", "ports", "imagePullSecrets", "tolerations", "hostAliases", "extraVolumes", "extraVolumeMounts"))
 """Keys whose values are lists, for what nobody can see."""
 _FIRST, _FILLER = 0xF0000, "\ue000"
-_MOST_MARKS = 60_000
+_DEEPEST = 100
+_MOST_ACTIONS = 5_000
+_LONGEST_LINE = 2_000
+_FARTHEST_SIBLING = 500
 MARK = re.compile(f"([\U000f0000-\U000ffffd]){_FILLER}*")
 
 
@@ -112,8 +117,8 @@ class _Renderer:
         """A new mark for something that is so long in the text."""
         if not length:
             return ""
-        name = chr(_FIRST + min(len(self.marks), _MOST_MARKS))
-        self.marks[name] = put if len(self.marks) < _MOST_MARKS else Put(UNKNOWN, "{{}}")
+        name = chr(_FIRST + len(self.marks))
+        self.marks[name] = put
         return name + _FILLER * (length - 1)
 
     # Actions
@@ -165,7 +170,7 @@ class _Renderer:
                 self.blocks.pop()
         elif keyword in ("else", "else if"):
             self._turn(rest if keyword == "else if" else rest.removeprefix("with ").strip())
-        elif keyword in ("if", "with", "range", "define"):
+        elif keyword in ("if", "with", "range", "define") and len(self.blocks) < _DEEPEST:
             self._open(keyword, rest)
 
     def _open(self, keyword: str, rest: str) -> None:
@@ -214,7 +219,10 @@ class _Renderer:
 
 def rendered(text: str, scope: Scope, others: tuple[Scope, ...] = ()) -> Rendered:
     """A template with the values of a scope; `others` are scopes that users may take instead."""
-    text = _JINJA.sub(lambda found: _NOT_END.sub(" ", found[0]), text)
+    if text.count("{{") > _MOST_ACTIONS:
+        return Rendered("", {}, {}, {})
+    if "{%" in text:
+        text = _JINJA.sub(lambda found: _NOT_END.sub(" ", found[0]), text)
     renderer = _Renderer(scope, others)
     last = 0
     for found in _ACTION.finditer(text):
@@ -233,9 +241,10 @@ def rendered(text: str, scope: Scope, others: tuple[Scope, ...] = ()) -> Rendere
 
 def _around(text: str, found: re.Match[str]) -> tuple[bool, bool]:
     """Whether an action shares its rows with actions alone, and whether its row ends with it."""
-    start = text.rfind("\n", 0, found.start()) + 1
-    end = text.find("\n", found.end())
-    before, after = text[start : found.start()], text[found.end() : end if end >= 0 else len(text)]
+    start = text.rfind("\n", max(0, found.start() - _LONGEST_LINE), found.start()) + 1
+    end = text.find("\n", found.end(), found.end() + _LONGEST_LINE)
+    before = text[max(start, found.start() - _LONGEST_LINE) : found.start()]
+    after = text[found.end() : end if end >= 0 else found.end() + _LONGEST_LINE]
     return not _ACTION.sub("", before + after).strip(), not after.strip()
 
 
@@ -278,7 +287,7 @@ def _form(insertion: _Insertion, lines: list[str]) -> str:
 
 def _sibling(lines: list[str], rows: range, indent: int) -> str | None:
     """The nearest row at the same depth, before the block around it begins or ends; without its indentation."""
-    for row in rows:
+    for row in rows[:_FARTHEST_SIBLING]:
         line = lines[row]
         if not line.strip() or line.lstrip().startswith("#"):
             continue
