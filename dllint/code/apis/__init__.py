@@ -42,6 +42,7 @@ from dllint.code.apis.loaders import (
     LoaderApi,
 )
 from dllint.code.apis.names import BUILTINS, canonical
+from dllint.code.apis.opencv import SETS_CV2_THREADS, THREADED_CV2
 from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
 from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, STARTS_PROCESSES
 from dllint.code.apis.pure import PURE_FUNCTIONS, PURE_METHODS, REMEMBERS
@@ -149,6 +150,7 @@ __all__ = [
     "REMEMBERS",
     "REMOTE_PROTOCOLS",
     "RUNS_COMMANDS",
+    "SETS_CV2_THREADS",
     "SHARES_FIRST_ARGUMENT",
     "SHARES_STORAGE",
     "STARTS_PROCESSES",
@@ -157,6 +159,7 @@ __all__ = [
     "TENSOR_MAKERS",
     "TENSOR_VIEWS",
     "THREADED",
+    "THREADED_CV2",
     "TRAINABLE_LAYERS",
     "UNPICKLABLE",
     "WAITED_FOR",
