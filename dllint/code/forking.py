@@ -97,9 +97,7 @@ def _polars(entry: WorkerEntry) -> Iterator[Wait]:
             yield Wait(step, call, what, help_text, own or started)
 
 
-def _is_query(
-    entry: WorkerEntry, step: Step, call: ast.Call, in_workers: set[int]
-) -> tuple[bool, Product | None]:
+def _is_query(entry: WorkerEntry, step: Step, call: ast.Call, in_workers: set[int]) -> tuple[bool, Product | None]:
     """Whether a call runs on the pool; and the call by which main used the pool for what it queries."""
     name = last_name(call)
     if name in ("read_csv", "read_parquet"):

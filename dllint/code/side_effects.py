@@ -1,0 +1,53 @@
+"""What a script does to the world outside whenever it is imported, as each spawned worker imports it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code import effects, start_method, writing
+from dllint.code.apis.side_effects import SIDE_EFFECTS
+from dllint.code.effects import Effect
+from dllint.code.loader import Loader
+from dllint.code.scripts import Script
+from dllint.code.values import Derived, External, Product
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+
+def spawning_loader(script: Script) -> Loader | None:
+    """A loader of the script, or of what it imports, whose workers may be spawned and so import the script again."""
+    if b"__main__" not in script.module.data:
+        return None
+    for loader in script.program.facts.loaders:
+        if not loader.has_workers or not start_method.of_loader(script.program, loader) & start_method.PICKLING:
+            continue
+        if any(module is script.module for module in script.program.importers(loader.module)):
+            return loader
+    return None
+
+
+def at_import(script: Script) -> Iterator[tuple[Effect, str]]:
+    """What the script does outside of the main guard, with a word for it: `opens for writing`, `deletes` ..."""
+    for effect in effects.at_import(script.program, script.module):
+        what = _what(script.program, effect)
+        if what:
+            yield effect, what
+
+
+def _what(program: Program, effect: Effect) -> str:
+    call = effect.node
+    if not isinstance(call, ast.Call):
+        return ""
+    for value in program.evaluator.values(call.func, effect.frame):
+        if isinstance(value, External) and value.name in SIDE_EFFECTS:
+            return SIDE_EFFECTS[value.name]
+        if isinstance(value, Derived) and value.via in (".unlink", ".rmdir") and _is_path(value):
+            return "deletes"
+    return "opens for writing" if any(writing.outputs(program, call, effect.frame)) else ""
+
+
+def _is_path(value: Derived) -> bool:
+    return isinstance(value.origin, Product) and value.origin.name.startswith("pathlib.")
