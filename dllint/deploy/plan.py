@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dllint.code.loader import Loader
 from dllint.code.modules import Module
 from dllint.code.program import Program, Unreadable
+from dllint.deploy.imports import leads_to
 from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import ShmSource, Workload
@@ -122,5 +123,11 @@ class Plan:
         """The loaders in a script and in the modules that it imports, directly or not."""
         if script not in self._loaders:
             loaders = self.program.facts.loaders
-            self._loaders[script] = [loader for loader in loaders if script in self.program.importers(loader.module)]
+            modules = {id(loader.module): loader.module for loader in loaders}.values()
+            used = {id(module) for module in modules if self._uses(script, module)}
+            self._loaders[script] = [loader for loader in loaders if id(loader.module) in used]
         return self._loaders[script]
+
+    def _uses(self, script: Module, module: Module) -> bool:
+        importers = self.program.importers(module)
+        return script in importers and leads_to(self.program, script, module, importers)

@@ -7,9 +7,11 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from dllint.code.modules import Module
+from dllint.deploy.commands import commands_of
+from dllint.deploy.texts import DeployFile
 from dllint.files import Kind
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "ksh"})
 _SEPARATORS = re.compile(r"^[;&|()]+$")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _PYTHON = re.compile(r"(?:pypy|python)[\d.]*w?$")
+_File = TypeVar("_File", Module, DeployFile)
 _DEEPEST = 4
 """Shell scripts that start one another are followed so far."""
 
@@ -152,7 +155,7 @@ def _is_runner(name: str) -> bool:
 
 def _module_at(written: str, folder: str, plan: Plan) -> Module | None:
     """The Python file of the project that a path in a container most likely is."""
-    parts = [part for part in re.split(r"[/\\]", written) if part not in ("", ".", "..") and "$" not in part]
+    parts = _parts(written)
     if not parts:
         return None
     modules = plan.program.modules.by_file
@@ -169,9 +172,14 @@ def _module_named(name: str, folder: str, plan: Plan) -> Module | None:
     return found or _closest([*parts, "__main__.py"], modules, folder)
 
 
-def _closest(parts: list[str], modules: Iterable[Module], folder: str) -> Module | None:
-    """The module whose path ends with the most of `parts`; None where two are as good and neither lies nearer."""
-    best: list[Module] = []
+def _parts(written: str) -> list[str]:
+    """The folders and the name in a path, as far as they are known."""
+    return [part for part in re.split(r"[/\\]", written) if part not in ("", ".", "..") and "$" not in part]
+
+
+def _closest(parts: list[str], modules: Iterable[_File], folder: str) -> _File | None:
+    """The file whose path ends with the most of `parts`; None where two are as good and neither lies nearer."""
+    best: list[_File] = []
     most = 0
     for module in modules:
         own = module.absolute.split("/")
@@ -196,12 +204,12 @@ def _shell_script(command: Sequence[str], folder: str, plan: Plan) -> list[list[
         words.pop(0)
     if not words or not words[0].endswith((".sh", ".bash")):
         return []
-    found = [file for file in plan.of_kind(Kind.SHELL) if file.name == os.path.basename(words[0])]
-    inner = [list(command) for file in found[:1] for command in _of_text(file.text)]
+    named = [file for file in plan.of_kind(Kind.SHELL) if file.name == os.path.basename(words[0])]
     passed = words[1:]
-    if not found:
+    if not named:
         return [passed] if passed else []
-    return [_passed_on(each, passed) for each in inner]
+    found = _closest(_parts(words[0]), named, folder)
+    return [_passed_on(each.texts, passed) for each in commands_of(found, plan)] if found is not None else []
 
 
 def _passed_on(command: list[str], passed: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ from plans import plan_of
 
 from dllint.deploy import images
 from dllint.deploy.images import Image
+from dllint.deploy.runs import script_runs
 from dllint.deploy.workload import FlawKind, ShmSource, Workload
 
 GIB = 1 << 30
@@ -343,3 +344,32 @@ def test_run_arguments_beside_a_compose_file_are_not_read(tmp_path: Path) -> Non
     (flaw,) = found["dev"].flaws
     assert flaw.kind is FlawKind.NOT_EFFECTIVE and flaw.at.path.endswith("devcontainer.json")
     assert found["other"].flaws == []
+
+
+# What it runs
+
+
+def test_of_several_scripts_with_a_name_the_nearest_runs(tmp_path: Path) -> None:
+    train = (
+        "from torch.utils.data import DataLoader\nfor x in DataLoader(list(range(9)), num_workers=2):\n    print(x)\n"
+    )
+    files = {
+        "a/run.sh": "python train.py\n",
+        "a/train.py": train,
+        "b/run.sh": "python serve.py\n",
+        "b/serve.py": "print(1)\n",
+        "b/README.md": f"```sh\ndocker run {IMAGE} ./run.sh\n```\n",
+    }
+    plan = plan_of(tmp_path, files)
+    (workload,) = plan.workloads
+    runs = script_runs(workload.command or (), workload.folder, plan)
+    assert [run.module.path.rpartition("/")[2] for run in runs if run.module is not None] == ["serve.py"]
+
+
+def test_a_loader_counts_where_the_script_imports_it(tmp_path: Path) -> None:
+    loader = "from torch.utils.data import DataLoader\ndef load():\n    return DataLoader([1], num_workers=2)\n"
+    files = {"p/utils.py": loader, "q/utils.py": "X = 1\n", "p/a.py": "import utils\n", "q/b.py": "import utils\n"}
+    plan = plan_of(tmp_path, files)
+    scripts = {module.path.rpartition("/")[2]: module for module in plan.program.modules.by_file.values()}
+    assert len(plan.loaders_of(scripts["a.py"])) == 1
+    assert plan.loaders_of(scripts["b.py"]) == []
