@@ -149,5 +149,3 @@ def _readings(scope: Scope, opening: set[str]) -> Iterator[tuple[ast.AST, ast.ex
             yield call, call.func.value
         elif (name == "len" and "__len__" in opening) or (name in _GOES_THROUGH and "__getitem__" in opening):
             yield from ((call, argument) for argument in call.args[:1])
-
-

@@ -222,3 +222,119 @@ def test_broken_manifest_is_unreadable(tmp_path: Path) -> None:
 
     assert [workload.name for workload in plan.workloads] == ["t"]
     assert [error.row for error in plan.unreadable()] == [17]
+
+
+ARGO = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+spec:
+  MORE
+  templates:
+    - name: fit
+      metadata: {labels: {app: fit}}
+      container: {image: x, command: [python, train.py]}
+    - name: group
+      containerSet:
+        volumeMounts: [{name: s, mountPath: /dev/shm}]
+        containers: [{name: a, image: x}]
+      volumes: [{name: s, emptyDir: {medium: Memory}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "source"),
+    [
+        ("entrypoint: fit", ShmSource.DEFAULT),
+        ("hostIPC: true", ShmSource.HOST),
+        ("templateDefaults: {timeout: 30m}", ShmSource.DEFAULT),
+        ("templateDefaults: {container: {volumeMounts: [{name: s, mountPath: /dev/shm}]}}", ShmSource.UNKNOWN),
+        ('podSpecPatch: \'{"containers": [{"name": "main"}]}\'', ShmSource.DEFAULT),
+        ('podSpecPatch: \'{"volumes": [{"name": "dshm"}]}\'', ShmSource.UNKNOWN),
+        ("podSpecPatch: '{{workflow.parameters.patch}}'", ShmSource.UNKNOWN),
+    ],
+)
+def test_argo_templates(tmp_path: Path, more: str, source: ShmSource) -> None:
+    found = workloads_of(tmp_path, {"w.yaml": ARGO.replace("MORE", more)})
+
+    assert found["fit"].shm.source is source
+    assert found["fit"].at.row == 8
+    assert found["a"].shm.source is ShmSource.MEMORY
+
+
+def test_memory_below_dev_shm_has_no_effect(tmp_path: Path) -> None:
+    (flaw,) = pod(tmp_path, "emptyDir: {medium: Memory}", "/dev/shm/store").flaws
+
+    assert flaw.kind is FlawKind.NOT_EFFECTIVE
+
+
+@pytest.mark.parametrize(("limits", "is_training"), [("{nvidia.com/gpu: 1}", True), ("{cpu: 1}", False)])
+def test_pytorch_jobs_with_gpus_train(tmp_path: Path, limits: str, is_training: bool) -> None:
+    text = f"""\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+spec: {{pytorchReplicaSpecs: {{Master: {{template: {{spec: {{containers: [
+  {{name: pytorch, image: x, resources: {{limits: {limits}}}}}]}}}}}}}}}}
+"""
+    assert workloads_of(tmp_path, {"job.yaml": text})["pytorch"].is_training is is_training
+
+
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: ours}
+spec:
+  mlPolicy: {torch: {}}
+  template: {spec: {replicatedJobs: [{template: {spec: {template: {spec: {containers: [{name: node, image: x}]}}}}}]}}
+"""
+TRAIN_JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: j}
+spec:
+  runtimeRef: {name: REF}
+  trainer: {command: [torchrun, train.py]}
+  podTemplateOverrides: PATCH
+"""
+PATCH = """[{spec: {volumes: [{name: s, emptyDir: {medium: Memory}}],
+    containers: [{name: node, volumeMounts: [{name: s, mountPath: /dev/shm}]}]}}]"""
+
+
+@pytest.mark.parametrize(
+    ("name", "patch", "expected"),
+    [
+        ("torch-distributed", "[]", {"node": ShmSource.DEFAULT, "j": ShmSource.DEFAULT}),
+        ("torch-distributed", PATCH, {"node": ShmSource.DEFAULT, "j": ShmSource.MEMORY}),
+        ("ours", "[]", {"node": ShmSource.DEFAULT}),
+        ("ours", PATCH, {}),
+        ("theirs", "[]", {"node": ShmSource.DEFAULT}),
+    ],
+)
+def test_train_jobs_and_runtimes(tmp_path: Path, name: str, patch: str, expected: dict[str, ShmSource]) -> None:
+    job = TRAIN_JOB.replace("REF", name).replace("PATCH", patch)
+    found = workloads_of(tmp_path, {"runtime.yaml": RUNTIME, "job.yaml": job})
+
+    assert {key: workload.shm.source for key, workload in found.items()} == expected
+    assert all(workload.is_training for workload in found.values())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apiVersion: v1\nkind: List\nitems: &l [{apiVersion: v1, kind: List, items: *l}]\n# containers\n",
+        "apiVersion: v1\nkind: Pod\nspec: &s {<<: *s, containers: [*s], volumes: [*s], template: *s}\n",
+        "apiVersion: v1\nkind: Pod\nspec: {containers: {image: x}, volumes: 3}\n",
+        "apiVersion: [v1]\nkind: {containers: [{image: x}]}\n",
+        "apiVersion: v1\nkind: Pod\nspec: " + "{a: " * 900 + "{containers: [{image: x}]}" + "}" * 900 + "\n",
+        "apiVersion: v1\ncontainers: " + "[" * 5000,
+    ],
+)
+def test_odd_documents_are_no_workloads(tmp_path: Path, text: str) -> None:
+    assert not plan_of(tmp_path, {"odd.yaml": text}).workloads
+
+
+def test_other_encodings(tmp_path: Path) -> None:
+    text = POD.format(volume="emptyDir: {}", path="/data", more="  hostIPC: false")
+    (tmp_path / "wide.yaml").write_bytes(text.encode("utf-16"))
+    (tmp_path / "marked.yaml").write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+
+    assert [workload.at.row for workload in plan_of(tmp_path, {}).workloads] == [8, 8]

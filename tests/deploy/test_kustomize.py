@@ -131,3 +131,19 @@ def test_kustomizations_that_include_each_other_end(tmp_path: Path) -> None:
     }
 
     assert len(plan_of(tmp_path, {**files, "a/job.yaml": JOB}).workloads) == 1
+
+
+def test_patterns_that_would_take_for_ever(tmp_path: Path) -> None:
+    files = {
+        "pod.yaml": JOB.replace("name: fit, labels", "name: " + "a" * 60 + "b, labels"),
+        "kustomization.yaml": "resources: [pod.yaml]\npatches: [{target: {name: '(a+)+$'}, patch: '{a: b}'}]\n",
+    }
+
+    assert len(plan_of(tmp_path, files).workloads) == 1
+
+
+def test_folders_that_are_included_over_and_over(tmp_path: Path) -> None:
+    files = {f"{n}/kustomization.yaml": f"resources: [../{n + 1}, ../{n + 1}/../{n + 1}]\n" for n in range(20)}
+    files |= {"20/kustomization.yaml": "resources: [job.yaml]\n", "20/job.yaml": JOB}
+
+    assert len(plan_of(tmp_path, files).workloads) == 1

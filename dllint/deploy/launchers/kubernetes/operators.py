@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _ARGO = ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow")
+_DEFAULTS = ("volumes", "container", "script")
+"""Keys of an Argo workflow's template defaults that may mount something."""
 _SERVING = ("InferenceService", "RayService", "SeldonDeployment", "ServingRuntime", "ClusterServingRuntime")
 _MAIN = "pytorch"
 """The container of a PyTorchJob's pod that the training operator looks for."""
@@ -126,19 +128,25 @@ def _argo(tree: Tree) -> Iterator[Pod]:
         return
     shared = [*_items(spec, "volumes"), *_items(spec, "volumeClaimTemplates")]
     defaults = spec.get("templateDefaults")
+    may_mount = defaults is not None and any(key in defaults for key in _DEFAULTS)
     for template in _items(spec, "templates"):
         containers = list(_argo_containers(template))
         if containers:
             volumes = [*_items(template, "volumes"), *shared]
-            patches = [source.text_of("podSpecPatch") for source in (spec, template, defaults) if source is not None]
+            sources = [source for source in (spec, template, defaults) if source is not None]
             notes = [template.get("metadata", "annotations"), spec.get("podMetadata", "annotations")]
             yield Pod(
                 containers,
                 volumes,
                 spec if "hostIPC" in spec else None,
                 [note for note in notes if note is not None],
-                is_uncertain=defaults is not None or any("shm" in patch or "{{" in patch for patch in patches),
+                is_uncertain=may_mount or any(_may_mount(source.text_of("podSpecPatch")) for source in sources),
             )
+
+
+def _may_mount(patch: str) -> bool:
+    """Whether a patch of a pod that stands there as text may bring shared memory along."""
+    return "shm" in patch or patch.lstrip().startswith("{{")
 
 
 def _argo_containers(template: Tree) -> Iterator[Container]:

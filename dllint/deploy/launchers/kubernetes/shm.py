@@ -179,4 +179,4 @@ def _is_idle(volume: Tree, container: Container, pod: Pod) -> bool:
     if name.lower().replace("-", "").replace("_", "").endswith(_MEANT):
         return True
     places = [_path(mount) for other in pod.containers for mount in mounts(other) if mount.text_of("name") == name]
-    return not places or _SHM in places
+    return not places or any(f"{place}/".startswith(f"{_SHM}/") for place in places)
