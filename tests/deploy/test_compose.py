@@ -150,6 +150,11 @@ def test_files_that_the_environment_or_an_inclusion_names(tmp_path: Path) -> Non
     }
 
 
+def test_a_service_without_a_command_is_there_to_be_extended(tmp_path: Path) -> None:
+    text = "services:\n  base: {image: x}\n  a: {extends: base, command: [y]}\n  b: {extends: {service: a}}\n"
+    assert list(workloads_of(tmp_path, {"compose.yaml": text})) == ["a", "b"]
+
+
 def test_a_build_is_merged_key_by_key(tmp_path: Path) -> None:
     files = {
         "compose.yaml": "services:\n  a: {build: ./src, environment: {A: 1, B: 2}}\n",

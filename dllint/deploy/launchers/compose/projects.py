@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.deploy.launchers.compose.files import OVERRIDE_NAMES, base_of, compose_files
@@ -20,7 +21,7 @@ _DEEPEST = 20
 """Services that extend one another are followed so far."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ComposeProject:
     """Files that one command merges, the base first."""
 
@@ -60,6 +61,20 @@ class ComposeProject:
         """The service itself in the first file that has it: where it is reported."""
         found = (document.get("services", name) for path in self.files for document in self.known[path])
         return next((tree for tree in found if tree is not None), None)
+
+    @cached_property
+    def template_names(self) -> frozenset[str]:
+        """The services that others of its own files extend, and say a command for."""
+        found: set[str] = set()
+        for path in self.files:
+            for document in self.known[path]:
+                services = document.get("services")
+                for _, service in services.pairs() if services is not None else []:
+                    parent = extended(Layer(service, self.scope), path)
+                    has_command = "command" in service or "entrypoint" in service
+                    if parent is not None and parent[0] in self.files and has_command:
+                        found.add(parent[1])
+        return frozenset(found)
 
     def volume(self, name: str) -> Merged | None:
         """A named volume's declaration; None where it has none, or an empty one."""

@@ -32,9 +32,11 @@ _REMOTE = re.compile(r"(?:https?|git|ssh)://|git@|github\.com/")
 
 
 def workload(project: ComposeProject, name: str, plan: Plan) -> Workload | None:
-    """What a service runs; None for one that compose cannot start by itself: it has neither image nor build."""
+    """What a service runs; None for one that compose cannot start by itself, or that is there to be extended."""
     service, base = project.service(name), project.base(name)
     if service is None or base is None or (service.get("image") is None and service.get("build") is None):
+        return None
+    if name in project.template_names and service.get("command") is None and service.get("entrypoint") is None:
         return None
     found = shared_memory(service, project)
     mode, size = service.setting_of("ipc"), service.get("shm_size")
