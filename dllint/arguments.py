@@ -45,6 +45,9 @@ class Arguments(argparse.Namespace):
     config: str | None
     isolated: bool
     stdin_filename: str | None
+    write_baseline: bool
+    new_since: str | None
+    add_noqa: bool
 
 
 def parse(words: Sequence[str]) -> Arguments:
@@ -52,6 +55,7 @@ def parse(words: Sequence[str]) -> Arguments:
     parser = _check_parser()
     arguments = parser.parse_args(words, namespace=Arguments())
     _check_fixes(parser, arguments)
+    _check_old_code(parser, arguments)
     given = ((field, getattr(arguments, field)) for field in _SETTINGS)
     arguments.settings = {field: tuple(value) if isinstance(value, list) else value for field, value in given}
     arguments.fail_on = Severity[arguments.fail_on.upper()]
@@ -86,6 +90,16 @@ def _check_fixes(parser: argparse.ArgumentParser, arguments: Arguments) -> None:
         parser.error("argument --unsafe-fixes: works only with --fix or --diff")
     if arguments.fix and not arguments.diff and "-" in arguments.paths:
         parser.error("argument --fix: cannot be used on stdin; --diff can")
+
+
+def _check_old_code(parser: argparse.ArgumentParser, arguments: Arguments) -> None:
+    for flag, given in (("--write-baseline", arguments.write_baseline), ("--add-noqa", arguments.add_noqa)):
+        if given and (arguments.fix or arguments.diff):
+            parser.error(f"argument {flag}: cannot be used with --fix or --diff")
+        if given and "-" in arguments.paths:
+            parser.error(f"argument {flag}: cannot be used on stdin")
+    if arguments.write_baseline and (arguments.new_since is not None or arguments.add_noqa):
+        parser.error("argument --write-baseline: cannot be used with --new-since or --add-noqa")
 
 
 def parse_rule(words: Sequence[str]) -> tuple[str, str]:
@@ -123,6 +137,7 @@ _SETTINGS = (
     "start_method",
     "max_workers",
     "jobs",
+    "baseline",
 )
 
 
@@ -140,6 +155,7 @@ def _check_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"dllint {__version__}")
     _add_selection(parser)
     _add_fixes(parser)
+    _add_old_code(parser)
     _add_output(parser)
     _add_files_and_settings(parser)
     _add_environment(parser)
@@ -174,6 +190,14 @@ def _add_fixes(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--fix", action="store_true", help="mend what can be mended safely, report the rest")
     group.add_argument("--unsafe-fixes", action="store_true", help="mend also what may change what the program does")
     group.add_argument("--diff", action="store_true", help="only show what --fix would change; exit 1 if anything")
+
+
+def _add_old_code(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("old code")
+    group.add_argument("--baseline", metavar="FILE", help="do not report the findings that this file knows")
+    group.add_argument("--write-baseline", action="store_true", help="write all findings to that file, and exit 0")
+    group.add_argument("--new-since", metavar="REV", help="report only what was not to find at this git revision")
+    group.add_argument("--add-noqa", action="store_true", help="write a comment at each finding that suppresses it")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:

@@ -139,18 +139,50 @@ def _check_files(projects: list[Project], settings: Settings, arguments: Argumen
         return _show_files([file.path for file in targets])
     if not targets and not arguments.quiet:
         sys.stderr.write("warning: no files to lint below the given paths\n")
+    if arguments.write_baseline:
+        return _write_baseline(projects, settings, arguments)
+    lint = _linting(projects, settings, arguments)
     if arguments.fix or arguments.diff:
-        return _fix(projects, settings, arguments)
-    report = _lint(projects, settings, arguments)
+        return _fix(projects, lint, arguments)
+    report = lint(projects)
     _print(report, arguments)
+    if report.stale and not arguments.quiet:
+        from dllint.old_code import tell_stale
+
+        tell_stale(report, settings)
     return _status(report, arguments)
 
 
-def _fix(projects: list[Project], settings: Settings, arguments: Arguments) -> int:
-    from dllint import fixes
+def _linting(
+    projects: list[Project], settings: Settings, arguments: Arguments
+) -> Callable[[Sequence[Project]], Report]:
+    """What lints, and hides what is known already."""
+    if settings.baseline is None and arguments.new_since is None:
+        return lambda some: _lint(some, settings, arguments)
+    from dllint.old_code import known
+
+    paths = [*_paths(arguments), *([arguments.stdin_filename] if arguments.stdin_filename else [])]
+    filters = known(paths, projects, settings, arguments.new_since)
 
     def lint(some: Sequence[Project]) -> Report:
-        return _lint(some, settings, arguments)
+        report = _lint(some, settings, arguments)
+        for hide in filters:
+            hide(report)
+        return report
+
+    return lint
+
+
+def _write_baseline(projects: list[Project], settings: Settings, arguments: Arguments) -> int:
+    from dllint.old_code import write_baseline
+
+    report = write_baseline(projects, settings, lambda: _lint(projects, settings, arguments))
+    _print_errors(report, arguments)
+    return FAILURE if report.errors else OK
+
+
+def _fix(projects: list[Project], lint: Callable[[Sequence[Project]], Report], arguments: Arguments) -> int:
+    from dllint import fixes
 
     report, changes = fixes.fix_all(projects, lint, unsafe=arguments.unsafe_fixes)
     if arguments.diff:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from dllint.files import Kind, Project
-from dllint.finding import Finding
+from dllint.finding import Finding, Location
 from dllint.parallel import can_fork, processors, shared_out
 from dllint.rule import Rule, registry
 from dllint.selection import enabled_rules, ignored_in, is_shown, severity_of
@@ -62,7 +62,9 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     suppressed: list[Finding] = field(default_factory=list)
     baselined: list[Finding] = field(default_factory=list)
-    """What a baseline knows already."""
+    """What a baseline, or an older revision, knows already."""
+    stale: list[str] = field(default_factory=list)
+    """Entries of the baseline that no finding met: file, rule and source line of each."""
     errors: list[InternalError] = field(default_factory=list)
     file_count: int = 0
     """How many files were asked for."""
@@ -71,13 +73,13 @@ class Report:
     programs: dict[str, Program] = field(default_factory=dict)
     """The program that each reported path belongs to: where output finds source lines."""
 
-    def line(self, path: str, row: int) -> str:
-        """The text of one line, without its end; empty where it cannot be had."""
-        program = self.programs.get(path)
-        source = program.source(path) if program else None
-        if source is None or not 0 < row <= len(source.lines):
+    def line(self, place: Location) -> str:
+        """The text of the line that a location begins in, without its end; empty where it cannot be had."""
+        program = self.programs.get(place.path)
+        source = program.source(place.path) if program else None
+        if source is None or not 0 < place.row <= len(source.lines):
             return ""
-        return source.lines[row - 1].rstrip("\r\n")
+        return source.lines[place.row - 1].rstrip("\r\n")
 
 
 def lint(

@@ -50,6 +50,8 @@ class Settings:
     loaders: tuple[str, ...] = ()
     handles: tuple[str, ...] = ()
     training_images: tuple[str, ...] = ()
+    baseline: str | None = None
+    """A file of findings that are not reported; in a settings file it is relative to that."""
     jobs: int = 0
     """How many processes may be used; 0 leaves it to dllint. Command line only."""
     root: str = ""
@@ -105,6 +107,12 @@ def _start_method(value: object) -> str:
     return value
 
 
+def _file(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError
+    return value
+
+
 def _count(value: object) -> int:
     if isinstance(value, str) and value.isascii() and value.isdigit():
         value = int(value)
@@ -149,6 +157,7 @@ KEYS: Mapping[str, _Key] = {
     "loaders": _Key(_strings, _NAMES),
     "handles": _Key(_strings, _NAMES),
     "training-images": _Key(_strings, "a list of globs of image names"),
+    "baseline": _Key(_file, "the name of a file"),
 }
 """The keys of a settings file, in kebab-case as they are written there."""
 
@@ -199,7 +208,10 @@ def load(start: str, *, config: str | None = None, isolated: bool = False) -> Se
 
 def _from_table(table: Mapping[str, object], path: str) -> Settings:
     fields = parse_values(table, path)
-    return Settings(**fields, root=os.path.dirname(os.path.abspath(path)), path=path)
+    root = os.path.dirname(os.path.abspath(path))
+    if "baseline" in fields:
+        fields["baseline"] = os.path.relpath(os.path.join(root, fields["baseline"]))
+    return Settings(**fields, root=root, path=path)
 
 
 def _candidates(start: str) -> Iterable[str]:

@@ -95,8 +95,9 @@ def summary(report: Report) -> str:
     files = _plural(report.file_count, "file")
     by_severity = Counter(finding.severity for finding in report.findings)
     parts = [_plural(by_severity[severity], severity.label) for severity in sorted(by_severity, reverse=True)]
-    if report.suppressed:
-        files += f" ({len(report.suppressed)} suppressed)"
+    hidden = ((len(report.suppressed), "suppressed"), (len(report.baselined), "known"))
+    if any(number for number, _ in hidden):
+        files += f" ({', '.join(f'{number} {what}' for number, what in hidden if number)})"
     found = f"Found {', '.join(parts)} in {files}." if parts else f"No findings in {files}."
     return " ".join(filter(None, (fixed(report), found, _fixable(report))))
 

@@ -19,10 +19,13 @@ def write(report: Report, stream: TextIO, style: Style) -> None:
 
 
 def _statistics(report: Report) -> list[dict[str, Any]]:
-    return [
+    items: list[dict[str, Any]] = [
         {"code": item.code, "name": item.name, "severity": item.severity.label, "count": item.number}
         for item in counts(report)
     ]
+    if report.stale:
+        items.append({"code": None, "name": "stale-baseline-entry", "severity": None, "count": len(report.stale)})
+    return items
 
 
 def as_dict(finding: Finding) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def _paragraph(finding: Finding, report: Report) -> Text:
 
 
 def _add_source(text: Text, location: Location, report: Report, color: str) -> None:
-    line = report.line(location.path, location.row)
+    line = report.line(location)
     start = location.column - 1
     if not line.strip() or start >= min(len(line), _LONGEST_LINE):
         return

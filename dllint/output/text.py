@@ -49,3 +49,5 @@ def _statistics(report: Report) -> Iterator[str]:
     width = len(str(items[0].number)) if items else 0
     for item in items:
         yield f"{item.number:>{width}}  {item.code}  {item.severity.label:<7}  {item.name}"
+    if report.stale:
+        yield f"{len(report.stale):>{width}}  stale entries in the baseline"
