@@ -160,7 +160,17 @@ class Training:
     @property
     def starts_workers(self) -> bool:
         """Whether a loader of its scripts certainly starts workers."""
-        return any((loader.workers or 0) > 0 for loader in self.loaders)
+        return any((loader.workers or 0) > 0 and not self._may_leave_out(loader) for loader in self.loaders)
+
+    def _may_leave_out(self, loader: LoaderRun) -> bool:
+        """Whether a pod without a GPU runs `DataLoader(..., **({"num_workers": 1} if use_cuda else {}))`.
+
+        Each way to call one loader is a loader of its own, in the same place.
+        """
+        if self.workload.gpus or self.workload.launcher.name != "Kubernetes":
+            return False
+        same = [other for other in self.loaders if other.loader.location == loader.loader.location]
+        return any(other.most_workers == 0 for other in same)
 
     @property
     def has_no_workers(self) -> bool:
