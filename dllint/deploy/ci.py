@@ -123,7 +123,10 @@ def _is_deeper(lines: tuple[str, str], indent: int) -> bool:
 
 
 def _piece(file: DeployFile, row: int, start: int, end: int) -> Mapped:
-    line = file.lines[row] if row < len(file.lines) else ""
+    if row >= len(file.lines):
+        # YAML counts a line at characters that end none elsewhere, such as U+0085.
+        return Mapped("")
+    line = file.lines[row]
     text = line[start : max(end, start)]
     place = Location(file.path, row + 1, start + 1, row + 1, start + 1)
     return Mapped(text, file.offsets.span(place)[0])

@@ -25,6 +25,8 @@ _TEMPLATE = re.compile(r"\$?\{\{[^\n]{0,200}?\}\}")
 _OPENERS = frozenset({"if", "while", "until"})
 _INNER = frozenset({"then", "else", "elif", "do", "!", "time"})
 _CLOSERS = frozenset({"fi", "done", "esac", "}"})
+_MOST_OPEN_QUOTES = 20
+"""After so many quotes that nothing closes, the next one ends the script: each costs a second reading of the rest."""
 _DEEPEST = 6
 """Commands within commands, and variables within defaults of variables, that are followed."""
 
@@ -113,7 +115,7 @@ class Simple:
 
 def simple_commands(source: Mapped) -> list[Simple]:
     """The simple commands of a script, those in `$(...)` too. Never raises: what makes no sense is left out."""
-    reader = _Reader(source, 0, 0, [])
+    reader = _Reader(source, 0, 0, [], [])
     while reader.index < len(source.text):
         reader.read_list()
         # A closing parenthesis too much ends a list.
@@ -137,7 +139,9 @@ def assigned(word: RawWord) -> Assignment | None:
 class _Reader:
     """Reads one list of commands, up to its end or to the parenthesis that closes it."""
 
-    def __init__(self, source: Mapped, index: int, nesting: int, found: list[Simple]) -> None:
+    def __init__(self, source: Mapped, index: int, nesting: int, found: list[Simple], open_quotes: list[int]) -> None:
+        self._open_quotes = open_quotes
+        """Where quotes began that nothing closes, in the whole script."""
         self.source = source
         self.text = source.text
         self.index = index
@@ -430,6 +434,9 @@ class _Reader:
             else:
                 self._expansion(parts, quoted=True)
         # A quote that nothing closes: it is a character like others.
+        self._open_quotes.append(start)
+        if len(self._open_quotes) > _MOST_OPEN_QUOTES:
+            return
         del parts[before:], self.found[commands:]
         self._add_text(parts, start, start + 1)
         self.index = start + 1
@@ -479,10 +486,10 @@ class _Reader:
         if closing == "`":
             end = re.compile(r"(?<!\\)`").search(self.text, inner)
             stop = end.start() if end else len(self.text)
-            nested = _Reader(self.source.cut(inner, stop), 0, self.nesting + 1, self.found)
+            nested = _Reader(self.source.cut(inner, stop), 0, self.nesting + 1, self.found, self._open_quotes)
             nested.read_list()
         else:
-            nested = _Reader(self.source, inner, self.nesting + 1, self.found)
+            nested = _Reader(self.source, inner, self.nesting + 1, self.found, self._open_quotes)
             nested.read_list()
             stop = nested.index
         self._unknown(parts, min(stop + 1, len(self.text)), quoted)

@@ -146,6 +146,7 @@ def test_rows_of_block_scalars_are_those_of_the_file(tmp_path: Path) -> None:
     "text",
     [
         '"$(' * 2000,
+        'a "$(b `c` ' * 500,
         "${a:-" * 2000,
         "{{" * 5000,
         "A=x\n" + "A=$A$A\n" * 500,
@@ -153,7 +154,7 @@ def test_rows_of_block_scalars_are_those_of_the_file(tmp_path: Path) -> None:
         "`" * 2001,
         "case x in\n" * 2000,
     ],
-    ids=["substitutions", "defaults", "braces", "doubling", "here-documents", "backticks", "cases"],
+    ids=["substitutions", "open quotes", "defaults", "braces", "doubling", "here-documents", "backticks", "cases"],
 )
 def test_odd_text_takes_no_time(tmp_path: Path, text: str) -> None:
     start = time.monotonic()
