@@ -22,6 +22,8 @@ class Kind(Enum):
     """What a file is. A new kind needs a member here and a line in `_SUFFIXES` or `_NAMES`."""
 
     PYTHON = auto()
+    NOTEBOOK = auto()
+    """Cells of Python in JSON."""
     YAML = auto()
     JSON = auto()
     """With comments, too."""
@@ -42,6 +44,7 @@ class Kind(Enum):
 _SUFFIXES = {
     ".py": Kind.PYTHON,
     ".pyw": Kind.PYTHON,
+    ".ipynb": Kind.NOTEBOOK,
     ".yaml": Kind.YAML,
     ".yml": Kind.YAML,
     ".json": Kind.JSON,

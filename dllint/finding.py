@@ -56,6 +56,15 @@ class Location:
     column: int
     end_row: int
     end_column: int
+    cell: int = 0
+    """The cell of a notebook that the rows count in, from 1; 0 outside of notebooks."""
+    raw: tuple[int, int, int, int] | None = None
+    """In a notebook: the same span, as rows and columns of the file."""
+
+    @property
+    def in_file(self) -> Location:
+        """The span as rows and columns of the file, for whoever knows no cells."""
+        return self if self.raw is None else Location(self.path, *self.raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +118,9 @@ class Finding:
         parts = (self.code, self.location.path, self.symbol, self.evidence)
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
-    def sort_key(self) -> tuple[Location, str, str]:
+    def sort_key(self) -> tuple[str, int, Location, str, str]:
         """By this, findings stand in the order of the source."""
-        return (self.location, self.code, self.message)
+        return (self.location.path, self.location.cell, self.location, self.code, self.message)
 
     def locations(self) -> Iterator[Location]:
         """The primary location, then the related ones."""

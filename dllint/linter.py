@@ -77,6 +77,10 @@ class Report:
         """The text of the line that a location begins in, without its end; empty where it cannot be had."""
         program = self.programs.get(place.path)
         source = program.source(place.path) if program else None
+        if place.cell:
+            from dllint.syntax.notebook import Notebook
+
+            return source.text_at(place) if isinstance(source, Notebook) else ""
         if source is None or not 0 < place.row <= len(source.lines):
             return ""
         return source.lines[place.row - 1].rstrip("\r\n")
@@ -119,11 +123,13 @@ def _lint_project(
     found = [finding for finding in found if finding.location.path in targets and is_shown(settings, finding)]
     found = _without_replaced(_without_duplicates(found))
     found = [finding for finding in found if not ignored_in(settings, finding.location.path, finding.code)]
-    python = {path for path, file in targets.items() if file.kind is Kind.PYTHON}
+    python = {path for path, file in targets.items() if file.kind in (Kind.PYTHON, Kind.NOTEBOOK)}
     suppressions = Applied(program.source, targets, python)
+    hidden = len(report.suppressed)
     found = suppressions.split(found, report.suppressed)
     found += suppressions.split(_unused(suppressions, rules, settings, report), report.suppressed)
-    report.findings += [_with_severity(finding, settings) for finding in found]
+    report.findings += [_placed(_with_severity(finding, settings), program) for finding in found]
+    report.suppressed[hidden:] = [_placed(finding, program) for finding in report.suppressed[hidden:]]
     report.programs |= {place.path: program for finding in found for place in finding.locations()}
 
 
@@ -216,6 +222,22 @@ def _unused(applied: Applied, rules: list[Rule], settings: Settings, report: Rep
 def _with_severity(finding: Finding, settings: Settings) -> Finding:
     severity = severity_of(settings, finding)
     return finding if severity is finding.severity else replace(finding, severity=severity)
+
+
+def _placed(finding: Finding, program: Program) -> Finding:
+    """A finding with its places in notebooks as cells and rows of these. An edit of such a text would miss the JSON."""
+    if not any(place.path.endswith(".ipynb") for place in finding.locations()):
+        return finding
+    related = (replace(item, location=_in_cell(item.location, program)) for item in finding.related)
+    fix = None if finding.location.path.endswith(".ipynb") else finding.fix
+    return replace(finding, location=_in_cell(finding.location, program), related=tuple(related), fix=fix)
+
+
+def _in_cell(place: Location, program: Program) -> Location:
+    from dllint.syntax.notebook import Notebook
+
+    source = program.source(place.path)
+    return source.placed(place) if isinstance(source, Notebook) else place
 
 
 def _error(code: str, path: str) -> InternalError:

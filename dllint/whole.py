@@ -16,7 +16,8 @@ from dllint.settings import Settings
 from dllint.suppressions import Source
 
 _LARGEST = 5_000_000
-"""Bytes of a file that is not Python: what is larger is data, or generated."""
+"""Bytes of a file that is not code: what is larger is data, or generated."""
+_CODE = (Kind.PYTHON, Kind.NOTEBOOK)
 
 
 class WholeProject:
@@ -27,13 +28,13 @@ class WholeProject:
         others = [(file, data) for file in project.files if (data := self._data_of(file)) is not None]
         configs = {file.path: replace(file, data=data) for file, data in others if is_config(file, data)}
         code = (configs.get(file.path, file) for file in project.files)
-        code_files = tuple(file for file in code if file.kind is Kind.PYTHON or file.path in configs)
+        code_files = tuple(file for file in code if file.kind in _CODE or file.path in configs)
         self.code = Program(Project(project.root, code_files), settings)
         self.plan = Plan(self.code, [DeployFile(file, data) for file, data in others], settings)
 
     def _data_of(self, file: SourceFile) -> bytes | None:
-        """The bytes of a file that is not Python and may start a container; None if it cannot or they are too many."""
-        if file.kind is Kind.PYTHON:
+        """The bytes of a file that holds no code and may start a container; None if it cannot or they are too many."""
+        if file.kind in _CODE:
             return None
         try:
             data = file.read(_LARGEST + 1)

@@ -53,6 +53,6 @@ def unreadable_file(unreadable: Unreadable) -> Iterator[Finding]:
     row, column = max(unreadable.row, 1), max(unreadable.column, 1)
     yield RULE.finding(
         Location(unreadable.path, row, column, row, column + 1),
-        f"Cannot read this file: {unreadable.reason}",
-        help="mend the file, or leave it out with `extend-exclude`; nothing in it was checked",
+        f"Cannot read this {unreadable.what}: {unreadable.reason}",
+        help=f"mend the {unreadable.what}, or leave it out with `extend-exclude`; nothing in it was checked",
     )

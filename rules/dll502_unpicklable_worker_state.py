@@ -2,10 +2,11 @@
 
 ## What it does
 
-Reports what spawn and forkserver cannot send to a worker: lambdas, functions and classes defined in functions,
-generators, modules, open handles, locks, queues and `torch.Generator` that reach a worker as the dataset, on it, in
-its transforms, as `collate_fn` or `worker_init_fn`. Samplers and the loader's `generator=` stay in the main process
-and are fine; so are partials of top-level functions, bound methods, and what `__getstate__` drops.
+Reports what spawn and forkserver cannot send to a worker: lambdas, functions and classes defined in functions, under
+the main guard or in a notebook's cell, generators, modules, open handles, locks, queues and `torch.Generator` that
+reach a worker as the dataset, on it, in its transforms, as `collate_fn` or `worker_init_fn`. Samplers and the loader's
+`generator=` stay in the main process and are fine; so are partials of top-level functions, bound methods, and what
+`__getstate__` drops.
 
 ## Why it breaks workers
 

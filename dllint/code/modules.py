@@ -17,6 +17,7 @@ from dllint.code.scopes import ClassScope, ModuleScope, Scope, last_name
 from dllint.finding import Location
 from dllint.syntax.python import CannotParseError, Source, parse
 
+_CELL = b"# %%"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _NAME = re.compile(rb"\w+(?=[ \t]*[\[(:])")
 _CLASS = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
@@ -28,6 +29,9 @@ _IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 class Module:
     """One Python file of the project, parsed when it is first needed."""
 
+    is_notebook = False
+    """Whether it consists of cells that are run one by one, in a process whose main module no worker can import."""
+
     def __init__(self, path: str, absolute: str, name: str, is_package: bool, data: bytes, is_target: bool) -> None:
         self.path = path
         self.absolute = absolute
@@ -36,6 +40,8 @@ class Module:
         self.is_target = is_target
         self.source = Source(path, data)
         self.error: CannotParseError | None = None
+        self.broken: list[CannotParseError] = []
+        """What cannot be parsed in it, though the rest can: cells of a notebook."""
         self._scope: ModuleScope | None = None
         self._lines_with: dict[str, list[int]] = {}
 
@@ -51,11 +57,25 @@ class Module:
             try:
                 tree = parse(self.source)
             except CannotParseError as error:
-                self.error = error
-                tree = ast.Module(body=[], type_ignores=[])
+                tree = self._of_cells(error)
             self._scope = ModuleScope(tree, self, None, self.name)
             self._scope.index()
         return self._scope
+
+    def _of_cells(self, error: CannotParseError) -> ast.Module:
+        """The tree of a script of `# %%` cells with commands of IPython: that is run cell by cell, as a notebook."""
+        if _CELL in self.data:
+            from dllint.syntax.magics import masked
+
+            try:
+                tree = parse(Source(self.path, masked(self.source.text).encode("utf-8", "replace")))
+            except CannotParseError:
+                pass
+            else:
+                self.is_notebook = True
+                return tree
+        self.error = error
+        return ast.Module(body=[], type_ignores=[])
 
     def location(self, node: ast.AST) -> Location:
         """Where a node stands; for a class or function its first line."""

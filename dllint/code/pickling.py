@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _MOVE = (
     "define it at module level; what it closes over can become arguments of functools.partial or attributes of a class"
 )
+_TO_MODULE = "move it to a module, a .py file beside the notebook, and import it from there"
 _LATER = "create it in the worker on first use, or drop it in __getstate__"
 
 
@@ -187,19 +188,28 @@ def _refused_function(value: Function, by: str, item: state.Item | None) -> Unpi
     if isinstance(scope.node, ast.Lambda):
         what, error = "a lambda", error_of(scope)
     elif is_local(scope):
-        what, error = (
-            f"the local function {scope.name}",
-            error_of(scope),
-        )
+        what, error = f"the local function {scope.name}", error_of(scope)
+    elif scope.module.is_notebook:
+        return _of_cell(scope, "function", by, item)
     else:
         return None
     return Unpicklable(what, error, by, _MOVE, scope.module.location(scope.node), _stored(item), scope.qualname)
+
+
+def _of_cell(scope: Scope, kind: str, by: str, item: state.Item | None = None) -> Unpicklable:
+    """What a cell of a notebook defines: a worker that is not forked has another main module, without it."""
+    what = f"the {kind} {scope.name}, defined in a notebook cell,"
+    error = f"AttributeError: Can't get attribute '{scope.name}' on <module '__main__' (built-in)>"
+    location = scope.module.location(scope.node)
+    return Unpicklable(what, error, by, _TO_MODULE, location, _stored(item), scope.qualname)
 
 
 def _refused_class(cls: ClassScope, by: str = "as the dataset") -> Unpicklable | None:
     if is_local(cls):
         error = error_of(cls)
         what = f"the local class {cls.name}"
+    elif cls.module.is_notebook:
+        return _of_cell(cls, "class", by)
     elif conditions.is_guarded(cls.node):
         error = f"AttributeError: Can't get attribute '{cls.name}' on <module '__mp_main__'>"
         what = f"the class {cls.name}, defined under the main guard,"

@@ -28,7 +28,7 @@ from dllint.code.start_calls import StartMethodCall
 from dllint.code.values import UNKNOWNS, External, Frame, ModuleRef, Values
 from dllint.files import Kind, Project, SourceFile
 from dllint.settings import Settings
-from dllint.syntax.python import Source
+from dllint.syntax.python import CannotParseError, Source
 
 _FEW = 4
 """Targets that are less than one in so many files are few: what has nothing to do with them is left out."""
@@ -57,6 +57,7 @@ class Unreadable:
     row: int
     column: int
     reason: str
+    what: str = "file"
 
 
 class Program:
@@ -83,7 +84,7 @@ class Program:
                 if file.target:
                     self.unreadable.append(Unreadable(file.path, 1, 1, error.strerror or "cannot be read"))
                 continue
-            if file.kind is Kind.PYTHON or is_config(file, data):
+            if file.kind in (Kind.PYTHON, Kind.NOTEBOOK) or is_config(file, data):
                 yield file.absolute, file.path, data, file.target
 
     @cached_property
@@ -301,16 +302,24 @@ class Program:
         for module in self.modules.by_file.values():
             named = module.path in self.explicit
             matters = id(module) in seeds and b"torch" in module.data
-            if module.is_target and (named or matters) and not self._is_sound(module):
-                error = module.error
-                assert error is not None
-                found.append(Unreadable(module.path, error.row, error.column, error.reason))
+            if module.is_target and (named or matters):
+                found += _unreadable_parts(module) if self._is_sound(module) else [_unreadable(module, module.error)]
         return found
 
     @cached_property
     def facts(self) -> Facts:
         """The loaders, datasets and worker code."""
         return Facts(self)
+
+
+def _unreadable(module: Module, error: CannotParseError | None, what: str = "file") -> Unreadable:
+    assert error is not None
+    return Unreadable(module.path, error.row, error.column, error.reason, what)
+
+
+def _unreadable_parts(module: Module) -> list[Unreadable]:
+    """The cells of a notebook that cannot be read."""
+    return [_unreadable(module, error, "cell") for error in module.broken]
 
 
 def _speaks_of_data(data: bytes) -> bool:
@@ -323,7 +332,11 @@ def is_config(file: SourceFile, data: bytes) -> bool:
 
 
 def _module_type(path: str) -> type[Module]:
-    """How a file is read: YAML is only imported for a file that needs it."""
+    """How a file is read: YAML and JSON are only imported for a file that needs them."""
+    if path.endswith(".ipynb"):
+        from dllint.code.notebooks import NotebookModule
+
+        return NotebookModule
     if not path.endswith((".yaml", ".yml")):
         return Module
     from dllint.code.hydra import ConfigModule

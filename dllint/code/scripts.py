@@ -175,9 +175,10 @@ def _working(program: Program, node: ast.expr, frame: Frame) -> Iterator[Loader]
 
 
 def find(program: Program) -> Iterator[Script]:
-    """The modules of a program that may be run as scripts, and that are no tests."""
+    """The modules of a program that may be run as scripts, and that are neither tests nor notebooks."""
     for module in program.script_modules:
-        if module.error is None and not module.is_test:
+        module.scope  # noqa: B018 - parses the file, which shows what it is
+        if module.error is None and not module.is_test and not module.is_notebook:
             yield Script(program, module)
 
 

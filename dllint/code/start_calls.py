@@ -69,6 +69,8 @@ class StartMethodCall:
 
     def unguarded(self) -> ast.AST | None:
         """Where it is reached whenever its module is imported, and so by every child again."""
+        if self.scope.module.is_notebook:
+            return None
         if isinstance(self.scope, ModuleScope):
             return None if conditions.is_guarded(self.call) else self.call
         if not isinstance(self.scope, FunctionScope):

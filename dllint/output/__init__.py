@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple, TextIO, cast
 
-from dllint.finding import Severity
+from dllint.finding import Location, Severity
 from dllint.linter import Report
 
 FORMATS = {
@@ -71,6 +71,11 @@ def _escape(found: re.Match[str]) -> str:
 def slashed(path: str) -> str:
     """A path with the separators that reports use, whatever the machine's own are."""
     return path.replace(os.sep, "/")
+
+
+def with_cell(message: str, place: Location) -> str:
+    """A message for a format that has no place for cells of notebooks."""
+    return f"{message} (cell {place.cell}, line {place.row})" if place.cell else message
 
 
 class Count(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from dllint.finding import Finding
 from dllint.linter import Report
-from dllint.output import Style
+from dllint.output import Style, with_cell
 from dllint.output.xml import attribute
 
 
@@ -22,9 +22,10 @@ def write(report: Report, stream: TextIO, style: Style) -> None:
 
 
 def _error(finding: Finding) -> str:
-    place = finding.location
+    place = finding.location.in_file
+    message = with_cell(finding.message, finding.location)
     return (
         f'    <error line="{place.row}" column="{place.column}" severity="{finding.severity.label}"'
-        f" message={attribute(f'{finding.code} {finding.message}')}"
+        f" message={attribute(f'{finding.code} {message}')}"
         f" source={attribute(f'dllint.{finding.code}.{finding.name}')}/>\n"
     )

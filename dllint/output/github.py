@@ -11,6 +11,7 @@ from typing import TextIO
 from dllint.finding import Finding, Severity
 from dllint.linter import Report
 from dllint.output import Style, printable
+from dllint.output.text import headline
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
@@ -21,7 +22,7 @@ def write(report: Report, stream: TextIO, style: Style) -> None:
 
 
 def _command(finding: Finding) -> str:
-    place = finding.location
+    place = finding.location.in_file
     properties = {
         "title": f"dllint ({finding.code})",
         "file": place.path,
@@ -31,8 +32,7 @@ def _command(finding: Finding) -> str:
         "endColumn": str(place.end_column),
     }
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    text = f"{place.path}:{place.row}:{place.column}: {finding.code} {finding.message}"
-    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(printable(text))}"
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(headline(finding))}"
 
 
 def _data(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from dllint.finding import Finding, Severity
 from dllint.linter import Report
-from dllint.output import Style, slashed
+from dllint.output import Style, slashed, with_cell
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.INFO: "info"}
 
@@ -26,10 +26,10 @@ def write(report: Report, stream: TextIO, style: Style) -> None:
 
 
 def _issue(finding: Finding, fingerprint: str) -> dict[str, Any]:
-    place = finding.location
+    place = finding.location.in_file
     return {
         "check_name": f"{finding.code} {finding.name}",
-        "description": f"{finding.code} {finding.message}",
+        "description": f"{finding.code} {with_cell(finding.message, finding.location)}",
         "severity": _SEVERITIES[finding.severity],
         "fingerprint": fingerprint,
         "location": {"path": slashed(place.path), "lines": {"begin": place.row, "end": place.end_row}},

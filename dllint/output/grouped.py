@@ -8,6 +8,7 @@ from typing import TextIO
 from dllint.finding import Finding
 from dllint.linter import Report
 from dllint.output import Style, printable
+from dllint.output.text import row_and_column
 
 
 def write(report: Report, stream: TextIO, style: Style) -> None:
@@ -19,7 +20,7 @@ def write(report: Report, stream: TextIO, style: Style) -> None:
 
 
 def _lines(findings: list[Finding]) -> list[str]:
-    places = [f"{finding.location.row}:{finding.location.column}" for finding in findings]
+    places = [row_and_column(finding.location) for finding in findings]
     width = max(map(len, places))
     pairs = zip(places, findings, strict=True)
     return [f"  {place:<{width}}  {finding.code}  {printable(finding.message)}\n" for place, finding in pairs]

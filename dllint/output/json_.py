@@ -42,10 +42,11 @@ def as_dict(finding: Finding) -> dict[str, Any]:
         "help": finding.help,
         "fix": _fix(finding.fix),
         "related": [
-            {"message": item.message, "filename": item.location.path, **_span(item.location)}
+            {"message": item.message, "filename": item.location.path, **_span(item.location), **_cell(item.location)}
             for item in finding.related
         ],
         "fingerprint": finding.identity,
+        "cell": finding.location.cell or None,
     }
 
 
@@ -54,6 +55,10 @@ def _span(location: Location) -> dict[str, dict[str, int]]:
         "location": {"row": location.row, "column": location.column},
         "end_location": {"row": location.end_row, "column": location.end_column},
     }
+
+
+def _cell(location: Location) -> dict[str, int]:
+    return {"cell": location.cell} if location.cell else {}
 
 
 def _fix(fix: Fix | None) -> dict[str, Any] | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from dllint.finding import Finding
+from dllint.finding import Finding, Location
 from dllint.linter import Report
 from dllint.output import Style, printable
+from dllint.output.text import row_and_column
 from dllint.output.xml import attribute, escaped
 
 
@@ -23,10 +24,11 @@ def write(report: Report, stream: TextIO, style: Style) -> None:
 
 
 def _case(finding: Finding) -> str:
-    place = finding.location
-    name = f"{finding.code} {place.path}:{place.row}:{place.column}"
-    text = [f"{place.path}:{place.row}:{place.column}: {finding.code} {finding.message}"]
-    text += [f"{item.location.path}:{item.location.row}: {item.message}" for item in finding.related]
+    place = finding.location.in_file
+    at = row_and_column(finding.location)
+    name = f"{finding.code} {place.path}:{at}"
+    text = [f"{place.path}:{at}: {finding.code} {finding.message}"]
+    text += [f"{item.location.path}:{_row(item.location)}: {item.message}" for item in finding.related]
     text += [f"help: {finding.help}"] if finding.help else []
     return (
         f"    <testcase name={attribute(name)} classname={attribute(place.path)} file={attribute(place.path)}"
@@ -35,3 +37,7 @@ def _case(finding: Finding) -> str:
         f"{escaped(chr(10).join(map(printable, text)))}</failure>\n"
         "    </testcase>\n"
     )
+
+
+def _row(place: Location) -> str:
+    return f"cell {place.cell}:{place.row}" if place.cell else str(place.row)

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from dllint.finding import Finding, Location, Severity
 from dllint.linter import Report
-from dllint.output import Style
+from dllint.output import Style, with_cell
 from dllint.rule import rule_url
 
 _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.INFO: "INFO"}
@@ -24,15 +24,17 @@ def write(report: Report, stream: TextIO, style: Style) -> None:
 
 
 def _diagnostic(finding: Finding) -> dict[str, Any]:
+    message = with_cell(finding.message, finding.location)
     found: dict[str, Any] = {
-        "message": f"{finding.message}\n{finding.help}" if finding.help else finding.message,
+        "message": f"{message}\n{finding.help}" if finding.help else message,
         "location": _location(finding.location),
         "severity": _SEVERITIES[finding.severity],
         "code": {"value": finding.code, "url": rule_url(finding.code, finding.name)},
     }
     if finding.related:
         found["related_locations"] = [
-            {"message": item.message, "location": _location(item.location)} for item in finding.related
+            {"message": with_cell(item.message, item.location), "location": _location(item.location)}
+            for item in finding.related
         ]
     if finding.fix is not None:
         here = [edit for edit in finding.fix.edits if edit.location.path == finding.location.path]
@@ -41,7 +43,7 @@ def _diagnostic(finding: Finding) -> dict[str, Any]:
 
 
 def _location(place: Location) -> dict[str, Any]:
-    return {"path": place.path, "range": _range(place)}
+    return {"path": place.path, "range": _range(place.in_file)}
 
 
 def _range(place: Location) -> dict[str, dict[str, int]]:

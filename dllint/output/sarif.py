@@ -11,7 +11,7 @@ from urllib.parse import quote
 from dllint import __version__
 from dllint.finding import Finding, Location, Severity
 from dllint.linter import Report
-from dllint.output import Style, slashed
+from dllint.output import Style, slashed, with_cell
 from dllint.rule import Rule, registry
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -69,11 +69,12 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 
 def _result(finding: Finding, rule_index: int, suppression: str) -> dict[str, Any]:
+    message = with_cell(finding.message, finding.location)
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": rule_index,
         "level": _LEVELS[finding.severity],
-        "message": {"text": f"{finding.message}\n\n{finding.help}" if finding.help else finding.message},
+        "message": {"text": f"{message}\n\n{finding.help}" if finding.help else message},
         "locations": [{"physicalLocation": _physical(finding.location)}],
         "partialFingerprints": {"dllint/v1": finding.identity},
     }
@@ -102,11 +103,11 @@ def _fix(finding: Finding) -> dict[str, Any]:
 
 
 def _place(location: Location, message: str) -> dict[str, Any]:
-    return {"physicalLocation": _physical(location), "message": {"text": message}}
+    return {"physicalLocation": _physical(location), "message": {"text": with_cell(message, location)}}
 
 
 def _physical(location: Location) -> dict[str, Any]:
-    return {"artifactLocation": _artifact(location.path), "region": _region(location)}
+    return {"artifactLocation": _artifact(location.path), "region": _region(location.in_file)}
 
 
 def _region(location: Location) -> dict[str, int]:

@@ -29,8 +29,14 @@ def headline(finding: Finding) -> str:
 
 
 def place(location: Location) -> str:
-    """`path:line:col`."""
-    return f"{printable(location.path)}:{location.row}:{location.column}"
+    """`path:line:col`, in a notebook `path:cell N:line:col`."""
+    return f"{printable(location.path)}:{row_and_column(location)}"
+
+
+def row_and_column(location: Location) -> str:
+    """`line:col`, in a notebook `cell N:line:col`."""
+    cell = f"cell {location.cell}:" if location.cell else ""
+    return f"{cell}{location.row}:{location.column}"
 
 
 def _plain(report: Report, style: Style) -> Iterator[str]:
