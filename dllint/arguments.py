@@ -146,7 +146,8 @@ def _check_parser() -> argparse.ArgumentParser:
         prog="dllint",
         formatter_class=_formatter,
         usage="dllint [check] [PATHS] [options]\n       dllint rule CODE|NAME\n       dllint rules\n"
-        "       dllint shm --workers N --batch-size N --sample SHAPE\n       dllint doctor [PATH]",
+        "       dllint diagnose [LOG] [--project PATH]\n       dllint doctor [PATH]\n"
+        "       dllint shm --workers N --batch-size N --sample SHAPE",
         description="Find what makes PyTorch DataLoader workers crash, stall, leak or yield wrong data.",
         epilog="Exit status: 0 nothing to report, 1 findings, 2 bad usage, bad settings or an internal error.",
         allow_abbrev=False,

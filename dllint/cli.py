@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 OK, FINDINGS, FAILURE, INTERRUPTED = 0, 1, 2, 130
 _COMMANDS = ("check", "rule", "rules")
-_FACES = {"shm": "dllint.shm", "doctor": "dllint.doctor"}
+_FACES = {"diagnose": "dllint.diagnose", "doctor": "dllint.doctor", "shm": "dllint.shm"}
 """Commands of their own: name -> module, each with `run(words)`."""
 
 

@@ -1,0 +1,335 @@
+"""Which failures a log tells of: its lines against the signatures, with the tracebacks around them."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dllint.diagnose.cleaning import Line, lines_of
+from dllint.diagnose.masking import masked
+from dllint.diagnose.nearest import Near, Nearest
+from dllint.diagnose.signatures import (
+    CAUGHT,
+    COMPILED,
+    ENDED_BY_TIMEOUT,
+    EXIT_STATUS,
+    FEEDER,
+    LOST_BATCH,
+    SAMPLE_ERRORS,
+    SAMPLE_RAISED,
+    UNPICKLABLE,
+    WORKER_RAISED,
+    Role,
+    Signature,
+)
+from dllint.finding import Failure
+
+_MOST_EVIDENCE = 5
+_LONGEST_EVIDENCE = 500
+_TRACEBACK_REACH = 12
+"""Lines after the last frame that still belong to its error: messages may have several."""
+_CAUGHT_REACH = 60
+"""Lines without a frame after which an original traceback is given up."""
+_EXPLAINS_BEFORE = 400
+"""Lines that a symptom may be printed before the cause that explains it: processes do not wait for one another."""
+_WRAPPED_AT = 60
+"""Length from which a line may have been broken by a terminal."""
+_MOST_DULL = 20_000
+_FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<row>\d+)(?:, in (?P<function>.+))?')
+_LIBRARY = re.compile(r"(?:site|dist)-packages/|^<|/lib/python\d|/python\d[\d.]*/(?:lib/)?|\bLib/|^h5py/|\.pyx$")
+_MARKERS = re.compile(r"[\s^~]+")
+"""What Python draws below the source code of a frame."""
+_RAISED = re.compile(
+    r"(?:\S+\s+){0,3}?(?!(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b)(?:(?:[\w<>]+\.)+(?=\w)|(?=[A-Z]))(?P<name>\w+)(?::\s|:?\s*$)"
+)
+"""The last line of a traceback, behind prefixes that are not known."""
+_ENDINGS = ("KeyboardInterrupt", "SystemExit", "GeneratorExit")
+"""What a worker is told to end with; nothing went wrong in it."""
+_WORKER_LOOP = "_utils/worker.py _worker_loop"
+_FETCHING = re.compile(r"_utils/fetch\.py ")
+_COLLATING = re.compile(r"_utils/collate\.py \S+\Z")
+_IN_WORK = re.compile(rf"{re.escape(_WORKER_LOOP)}|{_FETCHING.pattern}")
+_HEAD = "Traceback (most recent call last)"
+_DIGITS = b"0123456789"
+
+
+class Evidence(NamedTuple):
+    """A line of the log that speaks for a failure."""
+
+    line: int
+    text: str
+
+
+class Frame(NamedTuple):
+    """A place in the user's own code that a traceback names."""
+
+    path: str
+    row: int
+    function: str
+
+
+@dataclass
+class Diagnosis:
+    """One failure that a log tells of."""
+
+    signature: Signature
+    evidence: list[Evidence]
+    frames: list[Frame]
+    times: int = 1
+    """How often the log tells of it."""
+
+    @property
+    def line(self) -> int:
+        """Where it is first told of."""
+        return self.evidence[0].line
+
+
+class Log(NamedTuple):
+    """What was read from a log."""
+
+    diagnoses: list[Diagnosis]
+    """First cause first."""
+    nearest: list[Near]
+    """Lines that look like a signature and are none; only where nothing was recognised."""
+    rows: int
+
+
+class _Caught(NamedTuple):
+    """An exception that a worker handed to main: which it was stands at the end of its original traceback."""
+
+    exception: str
+    evidence: Evidence
+
+
+@dataclass
+class _Writer:
+    """What is open in the output of one process."""
+
+    frames: list[str] = field(default_factory=list)
+    """`path function` of the traceback that is being read."""
+    users: deque[Frame] = field(default_factory=lambda: deque(maxlen=24))
+    age: int = _TRACEBACK_REACH
+    """Lines since the last frame."""
+    after_frame: bool = False
+    lost: Evidence | None = None
+    """The end of a traceback of the queue's feeder thread."""
+    caught: _Caught | None = None
+    last: str = ""
+    """The line before, if it meant nothing by itself."""
+
+    def enter(self, frame: re.Match[str]) -> None:
+        """Take in one frame."""
+        path, function = frame["path"].replace("\\", "/"), (frame["function"] or "").strip()
+        self.frames.append(f"{path} {function}")
+        self.after_frame = True
+        if not _LIBRARY.search(path):
+            self.users.append(Frame(path, int(frame["row"]), function))
+
+    @property
+    def traceback(self) -> str:
+        return "\n".join(self.frames) if self.age < _TRACEBACK_REACH else ""
+
+
+def classify(lines: Iterable[tuple[int, bytes]]) -> Log:
+    """What the lines of a log, each with its row, tell of."""
+    reader = _Reader()
+    for row, raw in lines:
+        reader.read(row, raw)
+    return reader.finish()
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.found: dict[str, Diagnosis] = {}
+        self.writers: dict[str, _Writer] = {}
+        self.nearest = Nearest()
+        self.dull: set[bytes] = set()
+        """Lines, without their digits, that mean nothing outside a traceback: logs repeat themselves."""
+        self.alert = 0
+        """How many more lines may belong to something open."""
+        self.row = 0
+        self.bare: set[str] = set()
+        """Names of those that were seen without the frames that belong to them."""
+        self.status: tuple[int, Evidence] | None = None
+
+    def read(self, row: int, raw: bytes) -> None:
+        if row > self.row + 1 and self.row:
+            self._close_all()
+        self.row = row
+        if self.alert > 0:
+            self.alert -= 1
+            for line in lines_of(raw):
+                self._line(row, line)
+            return
+        shape = raw.translate(None, _DIGITS)
+        if shape in self.dull:
+            return
+        meant = [self._line(row, line) for line in lines_of(raw)]
+        if not any(meant) and len(self.dull) < _MOST_DULL:
+            self.dull.add(shape)
+
+    def finish(self) -> Log:
+        self._close_all()
+        if LOST_BATCH.name in self.found:  # a log that starts in the middle of such a traceback
+            for name in self.bare & {UNPICKLABLE}:
+                del self.found[name]
+        failures = list(self.found.values())
+        status = self.status[0] if self.status else None
+        if status == 0:  # whatever was warned of did not come
+            failures = [each for each in failures if each.signature.role is not Role.NOTE]
+        if status == 124 and self.status and all(each.signature.role is Role.NOTE for each in failures):
+            failures.append(Diagnosis(ENDED_BY_TIMEOUT, [self.status[1]], []))
+        return Log(in_order(failures), [] if failures else self.nearest.best(), self.row)
+
+    def _line(self, row: int, line: Line) -> bool:
+        """Take in one line; whether it meant anything."""
+        writer = self.writers.setdefault(line.who, _Writer())
+        text = line.text
+        if self._frame(writer, row, text):
+            return True
+        if writer.after_frame:
+            writer.after_frame = False
+            if text.startswith("    "):  # the source code of the frame
+                return True
+        if writer.age == 0 and _MARKERS.fullmatch(text):
+            return True
+        writer.age += 1
+        if not text.strip():
+            return False
+        caught = CAUGHT.search(text)
+        if caught:
+            self._close(writer)
+            writer.caught = _Caught(caught[1], _evidence(row, text))
+            self.alert = _CAUGHT_REACH
+            return True
+        status = EXIT_STATUS.search(text)
+        if status:
+            self.status = int(status[1]), _evidence(row, text)
+        signature = self._signature(writer, text)
+        if signature is not None:
+            found = re.search(signature.pattern, text)
+            self._report(writer, signature, _evidence(row, text, found.start() if found else 0))
+            return True
+        return self._end_of_traceback(writer, row, text) or status is not None
+
+    def _frame(self, writer: _Writer, row: int, text: str) -> bool:
+        """Take in the head or a frame of a traceback, if the line is one."""
+        found = _FRAME.search(text)
+        headed = _HEAD in text
+        if headed:
+            self._lose(writer)
+            writer.frames.clear()
+        if found:
+            writer.enter(found)
+            if writer.lost is None and re.search(FEEDER, writer.frames[-1]):
+                writer.lost = _evidence(row, text)
+        elif not headed:
+            return False
+        writer.age = 0
+        self.alert = max(self.alert, _CAUGHT_REACH if writer.caught else _TRACEBACK_REACH)
+        return True
+
+    def _signature(self, writer: _Writer, text: str) -> Signature | None:
+        """The signature of a line, or of a line and the one before, which a terminal may have broken."""
+        found = self._match(writer, text)
+        if found is None and len(writer.last) >= _WRAPPED_AT:
+            found = self._match(writer, f"{writer.last.rstrip()} {text.lstrip()}")
+        writer.last = text if found is None else ""
+        if found is None:
+            self.nearest.consider(self.row, text)
+        return found
+
+    def _match(self, writer: _Writer, text: str) -> Signature | None:
+        traceback = writer.traceback
+        for pattern, signature in COMPILED:
+            if not pattern.search(text):
+                continue
+            if writer.lost and signature.failure in (Failure.START_UP, Failure.WRONG_SAMPLES):
+                return LOST_BATCH
+            if not signature.inside or (not traceback and not signature.strict):
+                self.bare.add(signature.name)
+                return signature
+            if traceback and re.search(signature.inside, traceback, re.MULTILINE):
+                self.bare.discard(signature.name)
+                return signature
+        return None
+
+    def _end_of_traceback(self, writer: _Writer, row: int, text: str) -> bool:
+        """The last line of a traceback: of a batch that could not be sent, or of what raised in a worker."""
+        raised = _RAISED.match(text)
+        if raised is None or not writer.traceback:
+            return False
+        if writer.lost:
+            writer.lost = _evidence(row, text)
+            self._lose(writer)
+            return True
+        if writer.caught and writer.caught.exception == raised["name"]:
+            self._raised(writer, raised["name"], _evidence(row, text))
+            return True
+        if writer.caught or writer.age > 1 or not _IN_WORK.search(writer.traceback):
+            return False
+        self._raised(writer, raised["name"], _evidence(row, text))
+        return True
+
+    def _report(self, writer: _Writer, signature: Signature, evidence: Evidence) -> None:
+        lines = [evidence]
+        if signature.role is Role.CAUSE:
+            writer.lost = None
+        if writer.caught and signature.role is Role.CAUSE:
+            if writer.caught.evidence.line != evidence.line:
+                lines.insert(0, writer.caught.evidence)
+            writer.caught = None
+        known = self.found.setdefault(signature.name, Diagnosis(signature, [], list(writer.users), 0))
+        known.times += 1
+        known.evidence += [each for each in lines if each not in known.evidence][: _MOST_EVIDENCE - len(known.evidence)]
+
+    def _raised(self, writer: _Writer, exception: str, last: Evidence) -> None:
+        """An exception that no signature knows, out of a worker or out of making a sample in main."""
+        traceback = writer.traceback
+        of_sample = exception in SAMPLE_ERRORS or "NoneType" in last.text
+        if (of_sample and (not traceback or _FETCHING.search(traceback))) or _COLLATING.search(traceback):
+            self._report(writer, SAMPLE_RAISED, last)
+        elif exception not in _ENDINGS and (writer.caught or _WORKER_LOOP in traceback):
+            self._report(writer, WORKER_RAISED, last)
+
+    def _lose(self, writer: _Writer) -> None:
+        """A traceback of the feeder thread has ended, or the log has."""
+        if writer.lost:
+            self._report(writer, LOST_BATCH, writer.lost)
+            writer.lost = None
+
+    def _close(self, writer: _Writer) -> None:
+        self._lose(writer)
+        if writer.caught:
+            self._raised(writer, writer.caught.exception, writer.caught.evidence)
+        writer.caught = None
+
+    def _close_all(self) -> None:
+        for writer in self.writers.values():
+            self._close(writer)
+        self.writers.clear()
+        self.alert = 0
+
+
+def in_order(failures: list[Diagnosis]) -> list[Diagnosis]:
+    """First cause first: by time, but a symptom stands behind a cause close to it, and warnings stand last."""
+    causes = [each.line for each in failures if each.signature.role is Role.CAUSE]
+
+    def place(each: Diagnosis) -> tuple[bool, float]:
+        role, line = each.signature.role, each.line
+        if role is Role.SYMPTOM:
+            explained = [cause for cause in causes if line < cause <= line + _EXPLAINS_BEFORE]
+            return False, min(explained) + 0.5 if explained else line
+        return role is Role.NOTE, line
+
+    return sorted(failures, key=place)
+
+
+def _evidence(row: int, text: str, at: int = 0) -> Evidence:
+    """The line, or the part of a long one around the place that speaks."""
+    if at > _LONGEST_EVIDENCE // 2:
+        text = f"... {text[at - _LONGEST_EVIDENCE // 4 :]}"
+    return Evidence(row, masked(text.strip())[:_LONGEST_EVIDENCE])

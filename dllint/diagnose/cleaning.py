@@ -1,0 +1,114 @@
+"""One line of a log without what terminals, loggers and launchers add: colours, prefixes, JSON around the message."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+
+class Line(NamedTuple):
+    """What one process wrote."""
+
+    who: str
+    """What the prefixes say of the writer: rank, pod, container. Empty for a log of one writer."""
+    text: str
+    """Without colours and prefixes; spaces at its start are kept, they tell source code from messages."""
+
+
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]|(?:\^\[|#033|\\x1b|\\u001b)\[[\d;]*m"
+)
+_ESCAPE_MARKS = ("\x1b", "^[[", "#033[", "\\x1b[", "\\u001b[")
+_TIME = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
+_PREFIX = re.compile(
+    rf"""
+    \[?\d{{4}}[-/]\d\d[-/]\d\d[T\ _]{_TIME}(?:Z|\ ?[+-]\d\d:?\d\d|\ UTC)?\]?(?:\ -)?[\ :]?   # ISO time
+    | \[?{_TIME}\]?\ (?:-\ )?  # time of day
+    | [A-Z][a-z]{{2}}\ [ \d]\d\ {_TIME}\ [\w.-]+\ (?P<unit>[\w./@-]+(?:\[\d+\])?):\ ?  # syslog, journald
+    | \[?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)(?:\]|\ *[:|]|\ -)\ ?  # loggers
+    | (?P<task>\[[\w.,/:@=+ -]{{1,80}}\](?:<std(?:err|out)>)?:?)\ ?(?=.*\S)  # [rank0]: [pod/a/b] [1,0]<stderr>:
+    | (?P<service>[\w.-]+)\ *\|\ ?  # compose
+    | \((?P<actor>[\w.:<>-]+\ (?:pid=\d+|ip=)[^)]*)\)\ ?  # ray
+    | (?P<number>\d{{1,5}}):\ ?  # srun -l
+    | (?:stdout|stderr)\ [FP]\ ?  # container runtimes
+    | [EWIF]\d{{4}}\ {_TIME}\ +\d+\ [\w./-]+:\d+\]\ ?  # glog
+    """,
+    re.VERBOSE,
+)
+_MOST_PREFIXES = 6
+_MESSAGE_KEYS = ("message", "msg", "log", "text", "event", "textPayload", "MESSAGE", "body", "short_message", "line")
+_ERROR_KEYS = ("error", "err", "exception", "exc_info", "exc_text", "traceback", "stack", "stack_trace", "stacktrace")
+_ESCAPED_NEWLINE = re.compile(r"\\n|#012")
+_DEEPEST = 4
+
+
+def lines_of(raw: bytes) -> Iterator[Line]:
+    """The lines that the bytes of one line of a log hold: several where a progress bar or a logger made one of them."""
+    for piece in raw.replace(b"\0", b"").split(b"\r"):
+        text = piece.decode("utf-8", "replace").lstrip("\ufeff")
+        if not text.strip():
+            continue
+        who, text = _without_prefixes(_without_colours(text))
+        if text.startswith("{"):
+            yield from _of_json(who, text)
+        else:
+            yield from _split(who, text)
+
+
+def _without_colours(text: str) -> str:
+    if any(mark in text for mark in _ESCAPE_MARKS):
+        text = _ESCAPES.sub("", text)
+    # Rich draws its tracebacks in a box.
+    return text.strip("│┃❱ ") if text.startswith(("│", "┃")) else text
+
+
+def _without_prefixes(text: str) -> tuple[str, str]:
+    parts = []
+    for _ in range(_MOST_PREFIXES):
+        found = _PREFIX.match(text)
+        if found is None:
+            break
+        parts += [part for part in found.groups() if part]
+        text = text[found.end() :]
+    return " ".join(parts), text
+
+
+def _split(who: str, text: str) -> Iterator[Line]:
+    """Undo what loggers do to a traceback that has to fit on one line."""
+    if "  File " in text and _ESCAPED_NEWLINE.search(text):
+        text = _ESCAPED_NEWLINE.sub("\n", text).replace("\\'", "'").replace('\\"', '"')
+    for line in text.split("\n"):
+        yield Line(who, line)
+
+
+def _of_json(who: str, text: str) -> Iterator[Line]:
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):  # cut off, or not JSON after all
+        yield from _split(who, text.replace('\\"', '"'))
+        return
+    for message in _messages(record, _DEEPEST) or _texts(record, _DEEPEST):
+        for line in _without_colours(message).split("\n"):
+            name, line = _without_prefixes(line.rstrip("\r"))
+            yield from _split(f"{who} {name}".strip(), line)
+
+
+def _messages(value: Any, depth: int) -> list[str]:
+    """What stands in a record under the usual keys, however deep."""
+    if not isinstance(value, dict) or not depth:
+        return []
+    found = [value[key] for key in (*_MESSAGE_KEYS, *_ERROR_KEYS) if isinstance(value.get(key), str)]
+    for item in value.values():
+        found += _messages(item, depth - 1)
+    return found
+
+
+def _texts(value: Any, depth: int) -> list[str]:
+    """All texts of a record."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, dict) or not depth:
+        return []
+    return [text for item in value.values() for text in _texts(item, depth - 1)]

@@ -1,0 +1,39 @@
+"""What must not leave a log: the values of keys, tokens and passwords in the lines that are shown."""
+
+from __future__ import annotations
+
+import re
+
+_MASK = "***"
+_NAMED = re.compile(
+    r"""(?ix)
+    (?P<key> [\w.-]* (?: api[_-]?key | access[_-]?key(?:[_-]?id)? | secret(?:[_-]?\w+)? | token | passw(?:or)?d
+      | passphrase | credentials? | private[_-]?key | authorization | auth[_-]?key ) ["']? \s* [=:] \s* )
+    (?P<scheme> (?:Bearer|Basic|Token) \s+ )?
+    (?P<value> "[^"]*" | '[^']*' | [^\s,;&"']+ )
+    """
+)
+_BARE = re.compile(
+    r"""(?x)
+    (?<![A-Za-z0-9]) (?:
+      (?:AKIA|ASIA)[A-Z0-9]{16}
+      | (?:hf|api_org)_[A-Za-z0-9]{8,}
+      | gh[pousr]_[A-Za-z0-9]{8,} | github_pat_\w{8,} | glpat-[\w-]{8,}
+      | sk-[\w-]{16,} | xox[abprs]-[\w-]{8,} | AIza[\w-]{20,} | npm_[A-Za-z0-9]{20,} | pypi-[\w-]{20,}
+      | eyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]+)?
+      | [0-9a-f]{40} | [0-9a-f]{64}
+    ) (?![A-Za-z0-9])
+    """
+)
+_BEARER = re.compile(r"(?i)\b(Bearer|Basic)\s+[\w.~+/=-]{8,}")
+_IN_URL = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://[^\s/:@]*):[^\s/@]+@")
+_USER_TOKEN_IN_URL = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[\w-]{20,}@")
+
+
+def masked(text: str) -> str:
+    """`text` with the values of key-like words, tokens of known shapes and passwords in URLs replaced."""
+    text = _IN_URL.sub(rf"\1:{_MASK}@", text)
+    text = _USER_TOKEN_IN_URL.sub(rf"\1{_MASK}@", text)
+    text = _NAMED.sub(lambda found: f"{found['key']}{found['scheme'] or ''}{_MASK}", text)
+    text = _BEARER.sub(rf"\1 {_MASK}", text)
+    return _BARE.sub(_MASK, text)

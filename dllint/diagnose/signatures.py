@@ -1,0 +1,384 @@
+"""The error texts of PyTorch data loading: what each looks like, which kind of failure it is, and what it means.
+
+To add one: an entry here, an example of its text in tests/test_diagnose_signatures.py. What to do about it stands in
+`advice`, by name. Where two entries match one line, the upper one wins.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from typing import NamedTuple
+
+from dllint.finding import Failure
+
+
+class Role(IntEnum):
+    """What the text says about the failure."""
+
+    CAUSE = 0
+    """It names what went wrong."""
+    SYMPTOM = 1
+    """It is how main noticed: a cause close to it explains it, even one that is printed after it."""
+    FOLLOWER = 2
+    """It comes of something that failed before, unless nothing did."""
+    NOTE = 3
+    """A warning: nothing has failed yet."""
+
+
+class Signature(NamedTuple):
+    """One error text."""
+
+    name: str
+    failure: Failure
+    pattern: str
+    """A regular expression, searched in a line without colours and prefixes."""
+    meaning: str
+    torch: str
+    """The versions that print it."""
+    source: str
+    """Where the text was seen: `run` (provoked and captured), `read` (in the source), or an issue."""
+    role: Role = Role.CAUSE
+    inside: str = ""
+    """A regular expression on the frames of the traceback, `path function` a line; without frames it does not count,"""
+    strict: bool = False
+    """unless they are demanded."""
+
+
+A, B, C, D = Failure.SHARED_MEMORY, Failure.WORKER_DIED, Failure.DESCRIPTORS, Failure.CUDA
+E, F, G, H, S = Failure.STALL, Failure.REFUSED_ARGUMENTS, Failure.START_UP, Failure.WRONG_SAMPLES, Failure.SLOW
+
+UNPICKLABLE = "unpicklable for workers"
+FEEDER = r"multiprocessing/queues\.py _feed$"
+_SHARER = r"\brebuild_storage_fd$|multiprocessing/resource_sharer\.py"
+_LOCK = r"multiprocessing/synchronize\.py __init__$"
+_DATA = r"torch/utils/data/"
+_LAST_IN_DATA = r"(?:torch/utils/data/[\w/]+|torchdata/[\w/]+)\.py \S+\Z"
+_STARTING = r"multiprocessing/(?:popen_\w+\.py|process\.py start$|queues\.py _feed$)"
+_UNPICKLING = r"multiprocessing/(?:spawn|forkserver)\.py"
+
+SIGNATURES = (
+    # A: shared memory
+    Signature(
+        "bus error", A,
+        r"Unexpected bus error encountered in worker|DataLoader worker \(pid \d+\) is killed by signal: Bus error",
+        "/dev/shm was full when a worker touched a page of a batch: the kernel killed it with SIGBUS",
+        "up to 2.9", "run",
+    ),
+    Signature(
+        "shared memory full", A,
+        r"unable to (?:allocate shared memory\(shm\) for|write to|resize) file <?/torch_\S*>?.*No space left on device"
+        r"|unable to write to file </torch_"
+        r"|unable to open shared memory object </torch_.*No space left on device",
+        "a worker could not put a batch into /dev/shm: it is full",
+        "2.10 and newer; writing and resizing also before", "run",
+    ),
+    Signature(
+        "no room for semaphores", A, r"OSError: \[Errno (?:28|30)\]|FileNotFoundError: \[Errno 2\]",
+        "the queues of a loader need semaphores in /dev/shm, which is full, read-only or not there",
+        "all", "run", inside=_LOCK, strict=True,
+    ),
+    Signature(
+        "shared memory full", A, r"No space left on device: '?/dev/shm/",
+        "a file could not be put into /dev/shm: it is full", "all", "read",
+    ),
+    # C: descriptors, above B: a worker that ran out of them dies of it
+    Signature(
+        "ancdata", C, r"received \d+ items of ancdata",
+        "a descriptor did not arrive because main has no free one: it keeps too many tensors of workers",
+        "all", "run",
+    ),
+    Signature(
+        "too many open files", C,
+        r"Too many open files\. Communication with the workers is no longer possible"
+        r"|OSError: \[Errno 24\]"
+        r"|unable to open shared memory object </torch_[^>]*>(?! in .*\((?!24))(?!.*No such file)",
+        "main or a worker has no free file descriptor: each tensor that crosses over takes one",
+        "all", "run",
+    ),
+    Signature(
+        "out of memory maps", C, r"unable to mmap \d+ bytes from file </torch_.*Cannot allocate memory \(12\)",
+        "main keeps more shared tensors than vm.max_map_count allows (file_system strategy)", "all", "run",
+    ),
+    # D: CUDA
+    Signature(
+        "CUDA in a forked worker", D, r"Cannot re-initialize CUDA in forked subprocess",
+        "a worker touched CUDA, which main had touched before the fork", "all", "run with a simulated GPU",
+    ),
+    Signature(
+        "CUDA in a forked worker", D, r"CUDA error: initialization error",
+        "a forked worker worked on a CUDA tensor that main had made", "all", "pytorch issues 4377, 21092",
+    ),
+    Signature(
+        "pinning a CUDA tensor", D, r"cannot pin '[^']*' only dense CPU tensors can be pinned",
+        "pin_memory=True, and the batch holds a CUDA or sparse tensor", "all", "run on a meta tensor",
+    ),
+    Signature(
+        "CUDA not compiled in", D, r"Torch not compiled with CUDA enabled",
+        "this torch is a CPU build, and the code asks for CUDA", "all", "run",
+    ),
+    Signature(
+        "no such GPU", D, r"CUDA error: invalid device ordinal",
+        "the code names a GPU that this process does not see", "all", "read",
+    ),
+    Signature(
+        "CUDA tensors outlived their producer", D,
+        r"Producer process has been terminated before all shared CUDA tensors released",
+        "a spawned worker sent CUDA tensors and ended before main let go of them", "all", "read",
+        role=Role.SYMPTOM,
+    ),
+    # G: start-up
+    Signature(
+        "no main guard", G, r"current process has finished its bootstrapping phase",
+        "a spawned worker imports the script, and the script starts workers again: it has no main guard",
+        "all", "run",
+    ),
+    Signature(
+        "start method already set", G, r"RuntimeError: context has already been set",
+        "set_start_method came after something had already chosen a start method", "all", "run",
+    ),
+    Signature(
+        "unknown start method", G, r"cannot find context for '", "there is no start method of this name", "all", "run",
+    ),
+    Signature(
+        "semaphore of another context", G, r"A SemLock created in a \w+ context is being shared with a process in a",
+        "a Lock, Queue or Value of one start method reaches workers that another one starts", "all", "run",
+    ),
+    Signature(
+        "too many tensors on the dataset", G, r"ValueError: too many fds",
+        "forkserver passes on at most 256 descriptors, and the dataset holds more tensors than that", "all", "run",
+    ),
+    Signature(
+        "torch.Generator sent to workers", G,
+        r"unable to resize file <filename not specified>.*Invalid argument \(22\)",
+        "a torch.Generator on the dataset cannot be rebuilt in a spawned worker", "all", "run",
+    ),
+    Signature(
+        UNPICKLABLE, G,
+        r"Can't (?:pickle|get) local object|Can't pickle <.*(?:attribute lookup .* failed|it's not (?:found|the same))"
+        r"|cannot pickle '[^']+' object|h5py objects cannot be pickled|cannot be pickled', '_\w+DataLoaderIter'"
+        r"|Cowardly refusing to serialize non-leaf tensor|Tried to serialize object __torch__"
+        r"|Got pickle error when attempting to start a worker Process",
+        "spawn and forkserver pickle what the workers are given (dataset, collate_fn, worker_init_fn): this cannot be",
+        "all; the warning from 2.10", "run", inside=f"{_STARTING}|{_DATA}",
+    ),
+    Signature(
+        "class not found by workers", G, r"Can't get attribute '[^']+' on <module '__(?:mp_)?main__'",
+        "a spawned worker cannot import the class: it lives in a notebook, a shell or under the main guard",
+        "all", "run", inside=_UNPICKLING,
+    ),
+    Signature(
+        "truncated start-up data", G, r"EOFError: Ran out of input|_pickle\.UnpicklingError: pickle data was truncated",
+        "a spawned worker read what main failed to pickle: the error of main is the cause", "all", "read (Windows)",
+        role=Role.SYMPTOM, inside=_UNPICKLING, strict=True,
+    ),
+    # B: what a worker raises or dies of, where the text alone says so
+    Signature(
+        "processes in a worker", B, r"daemonic processes are not allowed to have children",
+        "a worker started a process (Pool, Process, a loader with workers): workers may not", "all", "run",
+    ),
+    Signature(
+        "out of memory", B, r"DefaultCPUAllocator: (?:can't allocate|not enough) memory",
+        "there was no memory for a tensor", "all", "run",
+    ),
+    Signature(
+        "out of memory", B,
+        r"[Oo]ut of memory: Kill(?:ed)? process \d+ \((?:python[\d.]*|pt_data_worker|pt_main_thread)",
+        "the kernel ran out of memory, or the container reached its limit, and killed this process", "all", "read",
+    ),
+    Signature(
+        "worker killed", B, r"DataLoader worker \(pid \d+\) is killed by signal: Killed",
+        "the kernel killed a worker with SIGKILL: nearly always out of memory, in the machine or in the container",
+        "all", "run",
+    ),
+    Signature(
+        "worker ended from outside", B,
+        r"DataLoader worker \(pid \d+\) is killed by signal: (?:Terminated|Hangup|User defined signal \d)",
+        "somebody ended the worker: a scheduler, a time limit, an operator, or the launcher after another failure",
+        "all", "run", role=Role.SYMPTOM,
+    ),
+    Signature(
+        "worker crashed", B,
+        r"DataLoader worker \(pid \d+\) is killed by signal: \w"
+        r"|Unexpected (?:segmentation fault|floating-point exception) encountered in worker",
+        "native code crashed in a worker: a library that does not survive the fork, a broken file, an extension",
+        "all", "run",
+    ),
+    Signature(
+        "no process group in the worker", B, r"Default process group has not been initialized",
+        "spawned workers know no process group: collectives and rank queries belong in main", "all", "run",
+        inside=_DATA, strict=True,
+    ),
+    # E: stalls, and what workers that share a handle trip over
+    Signature(
+        "reader slots used up", E, r"MDB_READERS_FULL", "workers share an LMDB environment that keeps its lock file",
+        "all", "run",
+    ),
+    Signature(
+        "shared file handle", E,
+        r"BadZipFile: (?:Bad magic number for file header|Bad CRC-32|File name in directory)"
+        r"|Can't (?:synchronously )?read data \(inflate\(\) failed|bad symbol table node signature",
+        "workers share one open file and its position: they read each other's bytes", "all", "run",
+    ),
+    Signature(
+        "loader timed out", E, r"DataLoader timed out after [\d.]+ seconds",
+        "a batch did not come in time: a worker hangs, is too slow, or lost the batch while sending it",
+        "all", "run", role=Role.SYMPTOM,
+    ),
+    Signature(
+        "collective timed out", E, r"Watchdog caught collective operation timeout",
+        "a rank waited in vain for another: look for what stopped that one first", "all", "read",
+        role=Role.FOLLOWER,
+    ),
+    Signature(
+        "fork with threads", E, r"is multi-threaded, use of fork\(\) may lead to deadlocks",
+        "main had threads when it forked workers: a lock that one of them held stays locked in the worker",
+        "all, Python 3.12 and newer", "read", role=Role.NOTE,
+    ),
+    # F: refused arguments
+    Signature(
+        "persistent workers without workers", F, r"persistent_workers option needs num_workers > 0",
+        "persistent_workers=True with num_workers=0", "all", "run",
+    ),
+    Signature(
+        "prefetch factor without workers", F,
+        r"prefetch_factor option could only be specified in multiprocessing"
+        r"|dataloader_prefetch_factor can only be set when",
+        "prefetch_factor with num_workers=0", "2.0 and newer", "run",
+    ),
+    Signature(
+        "worker option without workers", F,
+        r"multiprocessing_context can only be used with multi-process loading"
+        r"|_SingleProcessDataLoaderIter requires timeout == 0",
+        "multiprocessing_context or timeout with num_workers=0", "all", "run",
+    ),
+    Signature(
+        "conflicting loader options", F,
+        r"DataLoader with IterableDataset: expected unspecified \w+ option|sampler option is mutually exclusive with"
+        r"|batch_size=None option disables auto-batching",
+        "two options of the loader exclude one another", "all", "run",
+    ),
+    Signature(
+        "invalid loader value", F,
+        r"(?:num_workers|prefetch_factor|timeout) option should be non-negative|num_workers must be greater than 0 for"
+        r"|prefetch_factor must be greater than 0 for|batch_size should be a positive integer value, but got"
+        r"|drop_last should be a boolean value, but got|num_samples should be a positive integer value, but got"
+        r"|multiprocessing_context option should (?:specify|be) a valid|invalid sharing strategy '"
+        r"|(?:DataLoader|Sampler)\.__init__\(\) (?:got an unexpected keyword argument|takes from)"
+        r"|Subclasses of (?:Iterable)?Dataset should implement",
+        "the loader refuses a value that it was given", "all", "run",
+    ),
+    Signature(
+        "invalid loader value", F,
+        r"TypeError: (?:'\w+' object cannot be interpreted as an integer|'[<=]+' not supported between instances of"
+        r"|object of type '\w+' has no len\(\)|'\w+' object is not callable"
+        r"|random_\(\) received an invalid combination)",
+        "the loader was given a value of a type that it cannot use", "all", "run", inside=_LAST_IN_DATA, strict=True,
+    ),
+    Signature(
+        "attribute set too late", F, r"attribute should not be set after \w*DataLoader is initialized",
+        "an attribute of a loader was set after it was built", "all", "run",
+    ),
+    # H: samples
+    Signature(
+        "samples of unequal size", H,
+        r"stack expects each tensor to be equal size|each element in list of batch should be of equal size"
+        r"|Trying to resize storage that is not resizable",
+        "the samples of one batch differ in shape or length, and the collate function stacks them",
+        "all", "run", inside=f"{_DATA}|collat",
+    ),
+    Signature(
+        "samples that cannot be collated", H,
+        r"default_collate: batch must contain tensors|batch must contain tensors, numpy arrays, numbers, dicts or lists"
+        r"|'NoneType' object has no attribute 'numel'|Could not infer dtype of \w+"
+        r"|input types can't be cast to the desired output type"
+        r"|stack\(\): functions with out=\.\.\. arguments don't support automatic differentiation",
+        "a sample holds None, or something that the default collate function cannot turn into a tensor",
+        "all", "run", inside=f"{_DATA}|collat",
+    ),
+    # B once more: how main noticed
+    Signature(
+        "worker exited", B, r"DataLoader worker \(pid \d+\) exited unexpectedly with exit code \d+",
+        "the worker ended itself (an exception it could not send, os._exit, a library): its own traceback is the cause",
+        "all", "run", role=Role.SYMPTOM,
+    ),
+    Signature(
+        "worker exited", B, r"DataLoader worker \(pid\(s\) [\d, ]+\) exited unexpectedly",
+        "a worker is gone; this text names no cause: look higher up, and in the kernel log", "all", "run",
+        role=Role.SYMPTOM,
+    ),
+    Signature(
+        "connection to the worker lost", B,
+        r"\b(?:EOFError|ConnectionResetError|ConnectionRefusedError|FileNotFoundError|BrokenPipeError)\b(?!: Caught)",
+        "main fetched a tensor from a worker that was dead by then", "all", "run",
+        role=Role.SYMPTOM, inside=f"{_SHARER}|torch/utils/data/dataloader\\.py _try_get_data$", strict=True,
+    ),
+    Signature(
+        "pin memory thread ended", B, r"Pin memory thread exited unexpectedly",
+        "the thread that pins batches died: its own traceback is the cause", "all", "read", role=Role.SYMPTOM,
+    ),
+    # S: slow
+    Signature(
+        "more workers than CPUs", S, r"Our suggested max number of worker in current system is \d+",
+        "the loader starts more workers than this process may use CPUs", "1.7 and newer", "run", role=Role.NOTE,
+    ),
+    Signature(
+        "few workers", S, r"does not have many workers which may be a bottleneck",
+        "Lightning expects the loader to keep the GPU waiting", "all", "read", role=Role.NOTE,
+    ),
+)  # fmt: skip
+
+# Those that no single line shows.
+LOST_BATCH = Signature(
+    "lost batch", E, "", "a worker could not send a batch and threw it away: main waits for it for ever",
+    "all", "run",
+)  # fmt: skip
+SAMPLE_RAISED = Signature(
+    "sample could not be made", H, "", "reading, decoding or collating a sample raised in a worker", "all", "run",
+)  # fmt: skip
+WORKER_RAISED = Signature(
+    "worker raised", B, "", "code raised in a worker; the original traceback tells where", "all", "run",
+)  # fmt: skip
+ENDED_BY_TIMEOUT = Signature(
+    "ended by timeout", E, "", "the run did not end by itself: timeout(1) had to end it (exit code 124)", "all", "run",
+    role=Role.SYMPTOM,
+)  # fmt: skip
+
+OTHERS = (LOST_BATCH, SAMPLE_RAISED, WORKER_RAISED, ENDED_BY_TIMEOUT)
+
+SAMPLE_ERRORS = frozenset(
+    {"KeyError", "IndexError", "LookupError", "ValueError", "UnicodeDecodeError", "JSONDecodeError", "UnpicklingError"}
+    | {
+        "OSError",
+        "IOError",
+        "FileNotFoundError",
+        "PermissionError",
+        "IsADirectoryError",
+        "NotADirectoryError",
+        "EOFError",
+    }
+    | {"UnidentifiedImageError", "DecompressionBombError", "LibsndfileError", "BadZipFile", "BadGzipFile", "ReadError"}
+    | {"ParserError", "EmptyDataError", "ArrowInvalid", "error"}
+)
+"""Exceptions that speak of one sample and its file, not of the code around it. `error`: cv2's, zlib's, struct's."""
+
+CAUGHT = re.compile(r"Caught (\w+) in (?:DataLoader worker process \d+|pin memory thread(?: for device \S+)?)\b")
+EXIT_STATUS = re.compile(r"\bexit(?:ed)?(?: with)?(?: code| status)[ :=]*(\d+)\b")
+
+COMPILED = tuple((re.compile(signature.pattern), signature) for signature in SIGNATURES)
+
+NEEDLES = (
+    b"Error",
+    b"orker",
+    b"Traceback (most recent call last)",
+    b"shared memory",
+    b"Watchdog caught",
+    b"use of fork() may lead",
+    b"Killed process",
+    b"Producer process has been",
+    b"bootstrapping phase",
+    b"items of ancdata",
+    b"DataLoader timed out",
+    b"BadZipFile: ",
+)
+"""What to look for in the bytes of a log: every text of the table stands near one of these."""
