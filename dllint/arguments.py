@@ -48,12 +48,16 @@ class Arguments(argparse.Namespace):
     write_baseline: bool
     new_since: str | None
     add_noqa: bool
+    hook: bool
+    """Whether the paths come from a hook: what is excluded stays so, and no path means nothing to do."""
 
 
 def parse(words: Sequence[str]) -> Arguments:
     """Read the command line of `dllint check`. Bad usage ends the process with status 2, as argparse does."""
     parser = _check_parser()
     arguments = parser.parse_args(words, namespace=Arguments())
+    _check_stdin(parser, arguments)
+    arguments.paths = arguments.paths or ([] if arguments.hook else ["."])
     _check_fixes(parser, arguments)
     _check_old_code(parser, arguments)
     given = ((field, getattr(arguments, field)) for field in _SETTINGS)
@@ -83,6 +87,15 @@ def _outputs(parser: argparse.ArgumentParser, asked: Sequence[tuple[str, str]]) 
     if sum(output.file is None for output in found) > 1:
         parser.error("argument --output-format: only one format can go to stdout; give the others an --output-file")
     return found
+
+
+def _check_stdin(parser: argparse.ArgumentParser, arguments: Arguments) -> None:
+    """A name for stdin means that it is to be read; beside paths it has to be said."""
+    if arguments.stdin_filename is None or "-" in arguments.paths:
+        return
+    if arguments.paths:
+        parser.error("argument --stdin-filename: works only with - among the paths")
+    arguments.paths = ["-"]
 
 
 def _check_fixes(parser: argparse.ArgumentParser, arguments: Arguments) -> None:
@@ -152,7 +165,7 @@ def _check_parser() -> argparse.ArgumentParser:
         epilog="Exit status: 0 nothing to report, 1 findings, 2 bad usage, bad settings or an internal error.",
         allow_abbrev=False,
     )
-    parser.add_argument("paths", nargs="*", default=["."], metavar="PATHS", help="files or folders; - reads stdin")
+    parser.add_argument("paths", nargs="*", default=[], metavar="PATHS", help="files or folders; - reads stdin")
     parser.add_argument("--version", action="version", version=f"dllint {__version__}")
     _add_selection(parser)
     _add_fixes(parser)
@@ -226,6 +239,7 @@ def _add_files_and_settings(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--exclude", type=_words, action="extend", metavar="GLOBS", help="leave these out, nothing else")
     group.add_argument("--extend-exclude", type=_words, action="extend", metavar="GLOBS", help="leave these out, too")
     group.add_argument("--stdin-filename", metavar="FILE", help="what the text on stdin is called")
+    group.add_argument("--hook", action="store_true", help="named files may be excluded; no path means nothing to do")
     group.add_argument("--config", metavar="FILE", help="read settings from this file")
     group.add_argument("--isolated", action="store_true", help="read no settings file")
     group.add_argument("-j", "--jobs", type=_setting("max-workers"), metavar="N", help="use at most N processes")

@@ -115,7 +115,10 @@ def _check(arguments: Arguments) -> int:
     stdin = _stdin(arguments)
     if wrong and not paths and stdin is None:
         raise PathError("\nerror: ".join(wrong))
-    status = _check_files(discover(paths, settings, stdin), settings, arguments)
+    if arguments.hook and not paths and stdin is None:
+        return OK
+    projects = discover(paths, settings, stdin, explicit=not arguments.hook)
+    status = _check_files(projects, settings, arguments)
     for message in wrong:
         status = _fail(message)
     return status
@@ -137,7 +140,7 @@ def _check_files(projects: list[Project], settings: Settings, arguments: Argumen
     targets = [file for project in projects for file in project.targets]
     if arguments.show_files:
         return _show_files([file.path for file in targets])
-    if not targets and not arguments.quiet:
+    if not targets and not arguments.quiet and not arguments.hook:
         sys.stderr.write("warning: no files to lint below the given paths\n")
     if arguments.write_baseline:
         return _write_baseline(projects, settings, arguments)
@@ -230,7 +233,7 @@ def _show_diff(report: Report, changes: list[Change], arguments: Arguments) -> i
 
 def settings_of(arguments: Arguments) -> Settings:
     """The settings of the nearest file with the command line on top. Raises SettingsError."""
-    start = arguments.stdin_filename if arguments.paths == ["-"] else arguments.paths[0]
+    start = arguments.stdin_filename if arguments.paths == ["-"] else next(iter(arguments.paths), None)
     base = load(start or os.curdir, config=arguments.config, isolated=arguments.isolated)
     return merge(base, **arguments.settings)
 

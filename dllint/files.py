@@ -11,76 +11,13 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import NamedTuple
 
 from dllint.globs import GitIgnore, Globs, ignored
+from dllint.kinds import Kind, kind_of, kind_of_entry, kind_of_path
 from dllint.settings import Settings
 
-
-class Kind(Enum):
-    """What a file is. A new kind needs a member here and a line in `_SUFFIXES` or `_NAMES`."""
-
-    PYTHON = auto()
-    NOTEBOOK = auto()
-    """Cells of Python in JSON."""
-    YAML = auto()
-    JSON = auto()
-    """With comments, too."""
-    DOCKERFILE = auto()
-    SHELL = auto()
-    """A POSIX shell's."""
-    POWERSHELL = auto()
-    BATCH = auto()
-    """Of the Windows command line."""
-    MAKEFILE = auto()
-    MARKDOWN = auto()
-    HCL = auto()
-    """HashiCorp's language: Nomad jobs, docker-bake files."""
-    QUADLET = auto()
-    """A systemd unit that podman runs."""
-
-
-_SUFFIXES = {
-    ".py": Kind.PYTHON,
-    ".pyw": Kind.PYTHON,
-    ".ipynb": Kind.NOTEBOOK,
-    ".yaml": Kind.YAML,
-    ".yml": Kind.YAML,
-    ".json": Kind.JSON,
-    ".jsonc": Kind.JSON,
-    ".Dockerfile": Kind.DOCKERFILE,
-    ".dockerfile": Kind.DOCKERFILE,
-    ".Containerfile": Kind.DOCKERFILE,
-    ".sh": Kind.SHELL,
-    ".bash": Kind.SHELL,
-    ".zsh": Kind.SHELL,
-    ".ksh": Kind.SHELL,
-    ".sbatch": Kind.SHELL,
-    ".slurm": Kind.SHELL,
-    ".ps1": Kind.POWERSHELL,
-    ".bat": Kind.BATCH,
-    ".cmd": Kind.BATCH,
-    ".mk": Kind.MAKEFILE,
-    ".md": Kind.MARKDOWN,
-    ".markdown": Kind.MARKDOWN,
-    ".hcl": Kind.HCL,
-    ".nomad": Kind.HCL,
-    ".container": Kind.QUADLET,
-}
-_NAMES = {
-    "Kustomization": Kind.YAML,
-    "Dockerfile": Kind.DOCKERFILE,
-    "dockerfile": Kind.DOCKERFILE,
-    "Containerfile": Kind.DOCKERFILE,
-    "Makefile": Kind.MAKEFILE,
-    "makefile": Kind.MAKEFILE,
-    "GNUmakefile": Kind.MAKEFILE,
-    "justfile": Kind.MAKEFILE,
-    "Justfile": Kind.MAKEFILE,
-}
-_DOCKERFILE_NAMES = ("Dockerfile.", "dockerfile.", "Dockerfile-", "Dockerfile_", "Containerfile.")
-"""How the names of further Dockerfiles start, such as `Dockerfile.gpu`."""
+__all__ = ["Kind", "PathError", "Project", "SourceFile", "discover", "kind_of", "problem_with"]
 
 DEFAULT_EXCLUDE = (
     "*.egg-info",
@@ -149,39 +86,23 @@ class _Given(NamedTuple):
     absolute: str
     folder: bool
     data: bytes | None = None
+    explicit: bool = True
+    """Whether a user gave it, not a program that goes through lists of files."""
 
 
-def kind_of(name: str) -> Kind | None:
-    """What a file with this name is; None if dllint does not read it."""
-    return _kind_of_name(os.path.basename(name))
-
-
-def _kind_of_name(name: str) -> Kind | None:
-    kind = _SUFFIXES.get(name[name.rfind(".") :]) or _NAMES.get(name)
-    return Kind.DOCKERFILE if kind is None and name.startswith(_DOCKERFILE_NAMES) else kind
-
-
-def _kind_of_entry(entry: os.DirEntry[str]) -> Kind | None:
-    kind = _kind_of_name(entry.name)
-    return Kind.SHELL if kind is None and "." not in entry.name and _is_program(entry) else kind
-
-
-def _is_program(entry: os.DirEntry[str]) -> bool:
-    """Whether it can be run by its name: whether it is a shell's shows when it is read."""
-    try:
-        return entry.is_file() and bool(entry.stat().st_mode & stat.S_IXUSR)
-    except OSError:
-        return False
-
-
-def discover(paths: Sequence[str], settings: Settings, stdin: tuple[str, bytes] | None = None) -> list[Project]:
+def discover(
+    paths: Sequence[str], settings: Settings, stdin: tuple[str, bytes] | None = None, *, explicit: bool = True
+) -> list[Project]:
     """The projects that `paths` belong to, with the files below `paths` as targets; several paths may share a project.
 
-    `stdin` is a file name and the content to take for it. Raises PathError for a path that does not exist.
+    `stdin` is a file name and the content to take for it. With `explicit` off, a file counts no more for being named:
+    what a walk would leave out stays out. Raises PathError for a path that does not exist.
     """
     given = [_look_at(path) for path in paths]
     if stdin is not None:
         given.append(_Given(stdin[0], os.path.abspath(stdin[0]), folder=False, data=stdin[1]))
+    if not explicit:
+        given = [item._replace(explicit=False) for item in given if item.folder or _would_find(item, settings)]
     by_root: dict[_Root, list[_Given]] = {}
     for item in given:
         by_root.setdefault(_root_of(item, settings), []).append(item)
@@ -206,6 +127,16 @@ def _look_at(path: str) -> _Given:
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
         raise PathError(f"{path}: neither a file nor a folder")
     return _Given(path, os.path.abspath(path), stat.S_ISDIR(mode))
+
+
+def _would_find(item: _Given, settings: Settings) -> bool:
+    """Whether a walk over the project takes this file. What is tracked by git in spite of .gitignore counts."""
+    if item.data is None and kind_of_path(item.absolute) is None:
+        return False
+    walker = _Walker(settings)
+    folder = os.path.dirname(item.absolute)
+    root = _marked_root(folder)
+    return not walker.excludes_file(item.absolute) and (root is None or not walker.hides(folder, root))
 
 
 # --- roots ---
@@ -283,6 +214,10 @@ class _Walker:
                 return True
         return False
 
+    def excludes_file(self, path: str) -> bool:
+        """Whether the settings leave out the file itself, whatever its folder."""
+        return self._globs.match_entry(os.path.basename(path), path)
+
     def walk(self, start: str, gitignores: _Ignores, targets: frozenset[str], limit: int | None = None) -> None:
         """Find the files below `start`; those below a folder of `targets` are targets, the rest is context."""
         stack = [(start, gitignores, start in targets)]
@@ -304,7 +239,7 @@ class _Walker:
     def _take(self, entries: list[os.DirEntry[str]], gitignores: _Ignores, target: bool) -> Iterator[str]:
         """Keep the files among `entries`; yield the folders to enter."""
         for entry in entries:
-            kind = _kind_of_entry(entry)
+            kind = kind_of_entry(entry)
             if kind is None:
                 if entry.is_dir(follow_symlinks=False) and not self._leaves_out(entry, gitignores, folder=True):
                     yield entry.path
@@ -385,9 +320,9 @@ def _project(root: _Root, items: Iterable[_Given], settings: Settings) -> Projec
     files = {path: SourceFile(show(path), path, kind, target) for path, (kind, target) in found.items()}
     for item in items:
         if not item.folder:
-            kind = kind_of(item.absolute) or Kind.PYTHON
+            kind = kind_of_path(item.absolute) or Kind.PYTHON
             path = item.absolute
-            files[path] = SourceFile(show(path), path, kind, target=True, explicit=True, data=item.data)
+            files[path] = SourceFile(show(path), path, kind, target=True, explicit=item.explicit, data=item.data)
     return Project(root.path, tuple(sorted(files.values(), key=_path_of)))
 
 

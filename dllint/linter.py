@@ -124,7 +124,7 @@ def _lint_project(
     found = _without_replaced(_without_duplicates(found))
     found = [finding for finding in found if not ignored_in(settings, finding.location.path, finding.code)]
     python = {path for path, file in targets.items() if file.kind in (Kind.PYTHON, Kind.NOTEBOOK)}
-    suppressions = Applied(program.source, targets, python)
+    suppressions = Applied(program.source, targets, python, noqa=settings.noqa)
     hidden = len(report.suppressed)
     found = suppressions.split(found, report.suppressed)
     found += suppressions.split(_unused(suppressions, rules, settings, report), report.suppressed)

@@ -54,6 +54,8 @@ class Settings:
     """A file of findings that are not reported; in a settings file it is relative to that."""
     jobs: int = 0
     """How many processes may be used; 0 leaves it to dllint. Command line only."""
+    noqa: bool = True
+    """Whether `# noqa` comments count: flake8 can be told to look past them."""
     root: str = ""
     """The folder that globs are relative to: where the settings file lies, else the current folder."""
     path: str | None = None

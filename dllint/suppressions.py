@@ -81,10 +81,14 @@ class _Selector:
 
 
 class Suppressions:
-    """The suppressions of one file, from its decoded lines. In Python the tokenizer tells comments from strings."""
+    """The suppressions of one file, from its decoded lines. In Python the tokenizer tells comments from strings.
 
-    def __init__(self, path: str, lines: Sequence[str], *, python: bool) -> None:
+    Without `noqa`, comments of that kind count for nothing.
+    """
+
+    def __init__(self, path: str, lines: Sequence[str], *, python: bool, noqa: bool = True) -> None:
         self.path = path
+        self._noqa = noqa
         self.skip_file = False
         self._by_row: dict[int, list[_Selector]] = {}
         comments, self._statements = python_comments(lines) if python else (list(hash_comments(lines)), [])
@@ -100,7 +104,7 @@ class Suppressions:
         for found in _directive().finditer(comment.text):
             if found["skip"]:
                 self.skip_file = True
-            else:
+            elif self._noqa or found["ignore"]:
                 selectors.extend(_selectors(found, comment))
         if not selectors:
             return
@@ -215,8 +219,11 @@ def _without_end(line: str) -> str:
 class Applied:
     """The suppressions of some files, read only where there is something to suppress."""
 
-    def __init__(self, source: Callable[[str], Source | None], paths: Iterable[str], python: Container[str]) -> None:
+    def __init__(
+        self, source: Callable[[str], Source | None], paths: Iterable[str], python: Container[str], *, noqa: bool = True
+    ) -> None:
         self._source = source
+        self._noqa = noqa
         self._paths = paths
         self._python = python
         self._read: dict[str, Suppressions | None] = {}
@@ -249,4 +256,4 @@ class Applied:
         # UTF-16 spreads the marks with zero bytes.
         if not any(mark in data for mark in _MARKS) and b"\0" not in data:
             return None
-        return Suppressions(path, source.lines, python=path in self._python)
+        return Suppressions(path, source.lines, python=path in self._python, noqa=self._noqa)

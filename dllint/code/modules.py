@@ -39,6 +39,8 @@ class Module:
         self.is_package = is_package
         self.is_target = is_target
         self.source = Source(path, data)
+        self.parsed: ast.Module | None = None
+        """The tree, where the program that dllint runs in has read the file already."""
         self.error: CannotParseError | None = None
         self.broken: list[CannotParseError] = []
         """What cannot be parsed in it, though the rest can: cells of a notebook."""
@@ -55,7 +57,7 @@ class Module:
         """The indexed top level; that of an empty module if the file cannot be parsed (then `error` says why)."""
         if self._scope is None:
             try:
-                tree = parse(self.source)
+                tree = parse(self.source, self.parsed)
             except CannotParseError as error:
                 tree = self._of_cells(error)
             self._scope = ModuleScope(tree, self, None, self.name)

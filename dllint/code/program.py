@@ -94,6 +94,12 @@ class Program:
 
     # Modules
 
+    def give_tree(self, absolute: str, tree: ast.Module) -> None:
+        """Take the tree of a file from whoever has parsed it already; before anything is asked."""
+        module = self.modules.by_file.get(absolute)
+        if module is not None:
+            module.parsed = tree
+
     @cached_property
     def seeds(self) -> list[Module]:
         """The modules that may build a loader or define a dataset; where few files are asked for, those near them."""

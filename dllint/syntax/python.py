@@ -103,11 +103,16 @@ class Source:
         return Location(self.path, whole.row, whole.column, row, len(self.line(row)) + 1)
 
 
-def parse(source: Source) -> ast.Module:
-    """The tree of `source`. Raises CannotParseError, and nothing else, whatever the bytes are."""
+def parse(source: Source, parsed: ast.Module | None = None) -> ast.Module:
+    """The tree of `source`: `parsed`, where somebody has it already.
+
+    Raises CannotParseError, and nothing else, whatever the bytes are.
+    """
     if len(source.data) > MAX_BYTES:
         raise CannotParseError(f"larger than {MAX_BYTES // 1_000_000} MB")
     source.check_encoding()
+    if parsed is not None:
+        return parsed
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes are none of our business

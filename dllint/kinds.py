@@ -1,0 +1,116 @@
+"""What a file is, by its name or, for a program without a suffix, by its first line."""
+
+from __future__ import annotations
+
+import os
+import stat
+from enum import Enum, auto
+
+
+class Kind(Enum):
+    """What a file is. A new kind needs a member here and a line in `_SUFFIXES` or `_NAMES`."""
+
+    PYTHON = auto()
+    NOTEBOOK = auto()
+    """Cells of Python in JSON."""
+    YAML = auto()
+    JSON = auto()
+    """With comments, too."""
+    DOCKERFILE = auto()
+    SHELL = auto()
+    """A POSIX shell's."""
+    POWERSHELL = auto()
+    BATCH = auto()
+    """Of the Windows command line."""
+    MAKEFILE = auto()
+    MARKDOWN = auto()
+    HCL = auto()
+    """HashiCorp's language: Nomad jobs, docker-bake files."""
+    QUADLET = auto()
+    """A systemd unit that podman runs."""
+
+
+_SUFFIXES = {
+    ".py": Kind.PYTHON,
+    ".pyw": Kind.PYTHON,
+    ".ipynb": Kind.NOTEBOOK,
+    ".yaml": Kind.YAML,
+    ".yml": Kind.YAML,
+    ".json": Kind.JSON,
+    ".jsonc": Kind.JSON,
+    ".Dockerfile": Kind.DOCKERFILE,
+    ".dockerfile": Kind.DOCKERFILE,
+    ".Containerfile": Kind.DOCKERFILE,
+    ".sh": Kind.SHELL,
+    ".bash": Kind.SHELL,
+    ".zsh": Kind.SHELL,
+    ".ksh": Kind.SHELL,
+    ".sbatch": Kind.SHELL,
+    ".slurm": Kind.SHELL,
+    ".ps1": Kind.POWERSHELL,
+    ".bat": Kind.BATCH,
+    ".cmd": Kind.BATCH,
+    ".mk": Kind.MAKEFILE,
+    ".md": Kind.MARKDOWN,
+    ".markdown": Kind.MARKDOWN,
+    ".hcl": Kind.HCL,
+    ".nomad": Kind.HCL,
+    ".container": Kind.QUADLET,
+}
+_NAMES = {
+    "Kustomization": Kind.YAML,
+    "Dockerfile": Kind.DOCKERFILE,
+    "dockerfile": Kind.DOCKERFILE,
+    "Containerfile": Kind.DOCKERFILE,
+    "Makefile": Kind.MAKEFILE,
+    "makefile": Kind.MAKEFILE,
+    "GNUmakefile": Kind.MAKEFILE,
+    "justfile": Kind.MAKEFILE,
+    "Justfile": Kind.MAKEFILE,
+}
+_DOCKERFILE_NAMES = ("Dockerfile.", "dockerfile.", "Dockerfile-", "Dockerfile_", "Containerfile.")
+"""How the names of further Dockerfiles start, such as `Dockerfile.gpu`."""
+_LONGEST_SHEBANG = 200
+
+
+def kind_of(name: str) -> Kind | None:
+    """What a file with this name is; None if dllint does not read it."""
+    return _kind_of_name(os.path.basename(name))
+
+
+def _kind_of_name(name: str) -> Kind | None:
+    kind = _SUFFIXES.get(name[name.rfind(".") :]) or _NAMES.get(name)
+    return Kind.DOCKERFILE if kind is None and name.startswith(_DOCKERFILE_NAMES) else kind
+
+
+def kind_of_entry(entry: os.DirEntry[str]) -> Kind | None:
+    """What an entry of a folder is; None if dllint does not read it."""
+    kind = _kind_of_name(entry.name)
+    return _kind_of_script(entry.path) if kind is None and "." not in entry.name and _is_program(entry) else kind
+
+
+def _is_program(entry: os.DirEntry[str]) -> bool:
+    """Whether it can be run by its name: whether it is a shell's shows when it is read."""
+    try:
+        return entry.is_file() and bool(entry.stat().st_mode & stat.S_IXUSR)
+    except OSError:
+        return False
+
+
+def _kind_of_script(path: str) -> Kind:
+    """What a program without a suffix is by its first line: a shell's, unless that names Python."""
+    try:
+        with open(path, "rb") as stream:
+            start = stream.read(_LONGEST_SHEBANG)
+    except OSError:
+        return Kind.SHELL
+    first = start.partition(b"\n")[0]
+    return Kind.PYTHON if first.startswith(b"#!") and b"python" in first else Kind.SHELL
+
+
+def kind_of_path(path: str) -> Kind | None:
+    """What a file of this machine is: by its name, else, if it can be run, by its first line."""
+    kind = kind_of(path)
+    if kind is None and "." not in os.path.basename(path) and os.access(path, os.X_OK):
+        return _kind_of_script(path)
+    return kind
