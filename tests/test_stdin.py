@@ -8,9 +8,10 @@ import pytest
 from hosts import dllint, places, showcase, unpacked, written
 
 from dllint.files import Kind, kind_of
-from harness import FIXTURES, Case
+from harness import FIXTURES, Case, Label
 
 FAULTY = "from torch.utils.data import DataLoader\n\nloader = DataLoader([1], num_workers=0, prefetch_factor=2)\n"
+RUN = "docker run --gpus all pytorch/pytorch:2.7.0-cuda12.8-cudnn9-runtime python train.py"
 RENDERED = """---
 # Source: speech/templates/job.yaml
 apiVersion: batch/v1
@@ -31,34 +32,45 @@ spec:
 """
 
 
-def cases_by_kind(tmp_path: Path) -> dict[Kind, tuple[Path, str]]:
-    """For each kind of file a fixture, and the name of a file of that kind in it that something is reported in."""
-    found: dict[Kind, tuple[Path, str]] = {}
-    for number, path in enumerate(sorted(FIXTURES.glob("DLL[47]*/bad_*"))):
+def cases_by_kind(tmp_path: Path) -> dict[Kind, tuple[Path, Label]]:
+    """For each kind of file a fixture that asks for a report in a file of this kind, and its label."""
+    found: dict[Kind, tuple[Path, Label]] = {}
+    for path in sorted(FIXTURES.glob("DLL[47]*/bad_*")):
         case = Case(path)
-        folder = tmp_path / str(number)
-        folder.mkdir(parents=True)
-        case.unpack(folder)
+        case.unpack(tmp_path / path.parent.name / path.name)
         for label in sorted(case.labels):
             kind = kind_of(label.path)
             if kind is not None:
-                found.setdefault(kind, (path, label.path))
+                found.setdefault(kind, (path, label))
+    return found
+
+
+def projects_by_kind(tmp_path: Path) -> dict[Kind, tuple[Path, Label]]:
+    """The same, as projects; those for kinds whose fixtures cannot hold a label are made here."""
+    cases = cases_by_kind(tmp_path / "cases")
+    found = {kind: (unpacked(case, tmp_path / kind.name), label) for kind, (case, label) in cases.items()}
+    for name, text in {"Makefile": f"train:\n\t{RUN}\n", "README.md": f"# Train\n\n```sh\n{RUN}\n```\n"}.items():
+        kind = kind_of(name)
+        assert kind is not None
+        project = showcase(tmp_path / kind.name)
+        (project / name).write_text(text)
+        found[kind] = project, Label(name, 2, "DLL701")
     return found
 
 
 def test_each_language_comes_through(tmp_path: Path) -> None:
-    cases = cases_by_kind(tmp_path / "cases")
+    projects = projects_by_kind(tmp_path)
     languages = {Kind.PYTHON, Kind.YAML, Kind.JSON, Kind.DOCKERFILE, Kind.SHELL, Kind.MAKEFILE, Kind.MARKDOWN}
-    assert languages <= set(cases)
-    for kind, (case, name) in cases.items():
-        project = unpacked(case, tmp_path / kind.name)
+    assert languages <= set(projects)
+    for kind, (project, label) in projects.items():
+        name, select = label.path, ("--extend-select", label.code)
         text = (project / name).read_bytes()
-        expected = places(dllint(name, cwd=project).stdout)
+        expected = places(dllint(name, *select, cwd=project).stdout)
+        assert {(place.path, place.code) for place in expected} >= {(name, label.code)}, kind
         (project / name).write_bytes(b"")
-        run = dllint("check", "-", "--stdin-filename", name, cwd=project, text=text)
+        run = dllint("check", "-", "--stdin-filename", name, *select, cwd=project, text=text)
         assert (run.returncode, run.stderr) == (1, ""), kind
         assert places(run.stdout) == expected, kind
-        assert {place.path for place in expected} == {name}, kind
 
 
 def test_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
