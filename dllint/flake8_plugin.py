@@ -114,7 +114,13 @@ class Run:
 
         paths = [given for given in self._paths if given != _STDIN and os.path.exists(given)]
         stdin = (self._stdin_name, _encoded(lines)) if _STDIN in self._paths else None
-        report = lint(discover(paths, self._settings, stdin, explicit=False), self._settings, load=program)
+        projects = discover(paths, self._settings, stdin, explicit=False)
+        report = lint(projects, self._settings, load=program)
+        if self._settings.baseline is not None:
+            from dllint.old_code import known
+
+            for hide in known(paths, projects, self._settings, None):
+                hide(report)
         _tell_errors(report)
         found: dict[str, list[Finding]] = {}
         for finding in report.findings:

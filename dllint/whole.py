@@ -31,6 +31,7 @@ class WholeProject:
         code_files = tuple(file for file in code if file.kind in _CODE or file.path in configs)
         self.code = Program(Project(project.root, code_files), settings)
         self.plan = Plan(self.code, [DeployFile(file, data) for file, data in others], settings)
+        self.code.needs_all = self.plan.may_start_targets()
 
     def _data_of(self, file: SourceFile) -> bytes | None:
         """The bytes of a file that holds no code and may start a container; None if it cannot or they are too many."""

@@ -193,6 +193,14 @@ def test_wrong_settings_are_told(tmp_path: Path, words: tuple[str, ...], told: s
     assert "Traceback" not in run.stdout + run.stderr
 
 
+def test_what_the_baseline_knows_is_not_reported(tmp_path: Path) -> None:
+    project = written(tmp_path, a=FAULTY)
+    (project / "dllint.toml").write_text('baseline = "known.json"\n')
+    assert dllint("--write-baseline", ".", cwd=project).returncode == 0
+    (project / "a.py").write_text(FAULTY + "other = DataLoader([1], num_workers=-1)\n")
+    assert codes(flake8("--select", "DLL", ".", cwd=project).stdout) == ["DLL405"]
+
+
 # --- suppressions ---
 
 

@@ -65,6 +65,8 @@ class Program:
 
     def __init__(self, project: Project, settings: Settings) -> None:
         self.settings = settings
+        self.needs_all = False
+        """Whether modules matter that no import joins with the targets: a container's script is not imported."""
         self.unreadable: list[Unreadable] = []
         self.explicit: set[str] = {f.path for f in project.files if f.explicit}
         self.modules = ModuleTable.build(project.root, list(self._read(project)), _module_type)
@@ -109,10 +111,10 @@ class Program:
 
     @cached_property
     def _near(self) -> set[int] | None:
-        """The modules that lead to the targets by imports, and what those import; None where most are asked for."""
+        """The modules that lead to the targets by imports, and what those import; None where all may matter."""
         modules = self.modules.by_file.values()
         targets = [module for module in modules if module.is_target]
-        if len(targets) * _FEW > len(modules):
+        if self.needs_all or len(targets) * _FEW > len(modules):
             return None
         found = {id(module): module for target in targets for module in self.importers(target)}
         pending = list(found.values())
