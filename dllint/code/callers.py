@@ -87,7 +87,7 @@ class Callers:
         key = (needle, everywhere)
         if key not in self._holders:
             modules = self._program.modules.by_file.values() if everywhere else self._program.seeds
-            self._holders[key] = [module for module in modules if needle in module.data]
+            self._holders[key] = [module for module in modules if needle in module.words]
         return self._holders[key]
 
     @cached_property

@@ -145,17 +145,8 @@ def _class_level(ev: Evaluator, value: Instance | ClassRef, name: str, node: ast
 def writes(ev: Evaluator, value: Instance | ClassRef, name: str) -> Iterator[tuple[AttributeWrite, Frame]]:
     """The places where a method of the object's class stores this attribute, each with the frame to read it in."""
     for base in project_mro(ev, value.cls):
-        for scope in base.methods.values():
-            receiver = scope.receiver_name
-            if receiver is None:
-                continue
-            for write in scope.index().writes:
-                if write.name == name and _is_name(write.target.value, receiver):
-                    yield write, method_frame(ev, value, scope)
-
-
-def _is_name(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
+        for write, scope in base.writes_of(name):
+            yield write, method_frame(ev, value, scope)
 
 
 def method_frame(ev: Evaluator, value: Instance | ClassRef, scope: FunctionScope) -> Frame:

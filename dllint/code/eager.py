@@ -292,7 +292,10 @@ def is_optional(program: Program, node: ast.AST, frame: Frame) -> bool:
 
 def is_off(program: Program, test: ast.expr, outcome: bool, frame: Frame) -> bool:
     """Whether a test asks for an option for data in memory, and comes out otherwise by default."""
-    return _names_an_option(test) and not _holds_by_default(program, test, outcome, frame)
+    memo = program.facts.options_memo
+    if test not in memo:
+        memo[test] = _names_an_option(test)
+    return memo[test] and not _holds_by_default(program, test, outcome, frame)
 
 
 def _names_an_option(test: ast.expr) -> bool:

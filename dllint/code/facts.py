@@ -15,7 +15,7 @@ from dllint.code.links import parent
 from dllint.code.loader import Loader
 from dllint.code.modules import Module
 from dllint.code.reach import Step, WorkerCode
-from dllint.code.scopes import FunctionScope, Scope
+from dllint.code.scopes import ClassScope, FunctionScope, Scope
 from dllint.code.state import Item
 from dllint.code.values import Frame, Function, Instance, Unknown, Value, is_unknown
 from dllint.code.variation import Variation
@@ -130,6 +130,10 @@ class Facts:
         self.onward_memo: dict[Frame, list[Step]] = {}
         self.drops_memo: dict[FunctionScope, tuple[bool, set[str], set[str]]] = {}
         self.starts_memo: dict[Frame, Start | None] = {}
+        self.options_memo: dict[ast.expr, bool] = {}
+        """Whether a test asks for an option for data in memory: see `eager.is_off`."""
+        self.own_files_memo: dict[ClassScope, bool] = {}
+        self.uses_memo: dict[tuple[Frame, frozenset[str]], list[tuple[ast.Call, str]]] = {}
         self.transfers_memo: dict[Frame, list[tuple[ast.Call, Transfer]]] = {}
         self.building_scopes: set[Scope] = set()
         """The functions that build loaders."""

@@ -84,6 +84,7 @@ class Loader:
         known = api.knows or named.keys()
         self.arguments = {renamed.get(name, name): argument for name, argument in named.items() if name in known}
         self.open = found.open
+        self._options: dict[str, Option] = {}
 
     @property
     def construction(self) -> ast.AST:
@@ -137,6 +138,13 @@ class Loader:
 
     def option(self, name: str) -> Option:
         """An argument by its name in torch.utils.data.DataLoader."""
+        if self.program.evaluator.assumed:
+            return self._option(name)
+        if name not in self._options:
+            self._options[name] = self._option(name)
+        return self._options[name]
+
+    def _option(self, name: str) -> Option:
         argument = self.arguments.get(name)
         if name == "num_workers" and self.api.service in self.arguments:
             return self._of_service(self.arguments[self.api.service])

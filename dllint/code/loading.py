@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes
-from dllint.code.scopes import ClassScope, last_name
+from dllint.code.scopes import ClassScope
 from dllint.code.values import Collection, Const, Derived, Frame, Product, Value
 
 if TYPE_CHECKING:
@@ -55,7 +55,14 @@ def loads(program: Program, value: Value, depth: int = 0) -> Iterator[Product]:
 
 def has_own_files(program: Program, cls: ClassScope) -> bool:
     """Whether a dataset class writes or fetches the files that it loads: a cache, a published data set."""
+    memo = program.facts.own_files_memo
+    if cls not in memo:
+        memo[cls] = _makes_files(program, cls)
+    return memo[cls]
+
+
+def _makes_files(program: Program, cls: ClassScope) -> bool:
     if any(base.startswith("torch_geometric.") for base in classes.external_bases(program.evaluator, cls)):
         return True
     methods = [method for base in classes.project_mro(program.evaluator, cls) for method in base.methods.values()]
-    return any(last_name(call.func) in _MAKES_FILES for method in methods for call in method.index().calls)
+    return any(method.calls_of(name) for method in methods for name in _MAKES_FILES)

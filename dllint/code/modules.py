@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from dllint.code.scopes import ClassScope, ModuleScope, Scope, last_name
+from dllint.code.scopes import ClassScope, ModuleScope, Scope
 from dllint.finding import Location
 from dllint.syntax.python import CannotParseError, Source, parse
 
@@ -24,6 +24,8 @@ _CLASS = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
 _BASE = re.compile(rb"([\w.]+)\s*(?:\[[^\]]*\]\s*)?(?=,|$|\()")
 
 _IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_BETWEEN_WORDS = bytes(byte if byte in _IDENTIFIER else ord(" ") for byte in range(256))
+"""Makes a space of every byte that no identifier holds."""
 
 
 class Module:
@@ -46,6 +48,7 @@ class Module:
         """What cannot be parsed in it, though the rest can: cells of a notebook."""
         self._scope: ModuleScope | None = None
         self._lines_with: dict[str, list[int]] = {}
+        self._calls_of: dict[str, list[tuple[ast.Call, Scope]]] = {}
 
     @property
     def data(self) -> bytes:
@@ -120,6 +123,11 @@ class Module:
             self._lines_with[word] = sorted(found)
         return self._lines_with[word]
 
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """All identifiers and other words in the file, those of comments and texts included."""
+        return frozenset(self.data.translate(_BETWEEN_WORDS).split())
+
     def scopes_around(self, lines: list[int]) -> list[Scope]:
         """The scopes that any of these lines stands in, outermost first, each once."""
         if not lines:
@@ -136,12 +144,12 @@ class Module:
                     pending.append((child, inside[at : bisect_right(inside, last)]))
         return found
 
-    def calls_of(self, name: str) -> Iterator[tuple[ast.Call, Scope]]:
+    def calls_of(self, name: str) -> list[tuple[ast.Call, Scope]]:
         """The calls whose function's last name is `name`, with the scope of each."""
-        for scope in self.scopes_around(self.lines_with(name)):
-            for call in scope.index().calls:
-                if last_name(call.func) == name:
-                    yield call, scope
+        if name not in self._calls_of:
+            scopes = self.scopes_around(self.lines_with(name))
+            self._calls_of[name] = [(call, scope) for scope in scopes for call in scope.index().calls_of(name)]
+        return self._calls_of[name]
 
     @cached_property
     def classes(self) -> list[ClassScope]:

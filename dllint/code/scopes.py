@@ -75,6 +75,17 @@ class Scope:
             index(self)
         return self
 
+    @cached_property
+    def _calls_by_name(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.index().calls:
+            found.setdefault(last_name(call.func), []).append(call)
+        return found
+
+    def calls_of(self, name: str) -> list[ast.Call]:
+        """The calls directly in this scope of what has this last name; an empty name stands for all that has none."""
+        return self._calls_by_name.get(name, [])
+
     def nest(self, node: ast.ClassDef | FunctionNode, name: str) -> Scope:
         """Open the scope of a def, class or lambda that stands directly in this one."""
         kind = ClassScope if isinstance(node, ast.ClassDef) else FunctionScope
@@ -117,6 +128,21 @@ class ClassScope(Scope):
         return found
 
 
+    @cached_property
+    def _own_writes(self) -> dict[str, list[tuple[AttributeWrite, FunctionScope]]]:
+        found: dict[str, list[tuple[AttributeWrite, FunctionScope]]] = {}
+        for scope in self.methods.values():
+            for write in scope.index().writes if scope.receiver_name is not None else ():
+                holder = write.target.value
+                if isinstance(holder, ast.Name) and holder.id == scope.receiver_name:
+                    found.setdefault(write.name, []).append((write, scope))
+        return found
+
+    def writes_of(self, name: str) -> list[tuple[AttributeWrite, FunctionScope]]:
+        """Where the methods of this class store the attribute `name` of their object, each with the method."""
+        return self._own_writes.get(name, [])
+
+
 class FunctionScope(Scope):
     """The body of a def or lambda."""
 
@@ -132,12 +158,12 @@ class FunctionScope(Scope):
         """The last names of the decorators: `property`, `staticmethod`, `no_grad` ..."""
         return [last_name(node) for node in getattr(self.node, "decorator_list", ())]
 
-    @property
+    @cached_property
     def is_property(self) -> bool:
         """Whether reading the attribute calls it."""
         return any(name in ("property", "cached_property", "lazy_property") for name in self.decorators)
 
-    @property
+    @cached_property
     def receiver_name(self) -> str | None:
         """The name of the parameter that holds the object (`self`) or the class, if there is one."""
         if self.owner is None or "staticmethod" in self.decorators:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 from dllint.code.reach import Step, WorkerCode, is_main_only
@@ -24,19 +25,23 @@ def in_worker(code: WorkerCode, names: frozenset[str]) -> Iterator[tuple[Step, a
 
 def in_function(
     program: Program, scope: FunctionScope, frame: Frame, names: frozenset[str]
-) -> Iterator[tuple[ast.Call, str]]:
-    """The calls that one function makes of the library functions `names`."""
-    last = _last_names(names)
-    if not any(name in scope.module.data for name in last.values()):
-        return
-    for call in scope.index().calls:
-        function = call.func
-        if isinstance(function, ast.Attribute) and function.attr not in last:
-            continue
-        for value in program.evaluator.values(function, frame):
-            if isinstance(value, External) and value.name in names:
-                yield call, value.name
-                break
+) -> list[tuple[ast.Call, str]]:
+    """The calls that one function makes of the library functions `names`: the same in every code that runs it."""
+    last, in_bytes = _last_names(names)
+    if in_bytes.isdisjoint(scope.module.words):
+        return []
+    memo = program.facts.uses_memo
+    if (frame, names) not in memo:
+        calls = [c for c in scope.index().calls if not isinstance(c.func, ast.Attribute) or c.func.attr in last]
+        found = [(call, _name_among(program, call.func, frame, names)) for call in calls]
+        memo[frame, names] = [(call, name) for call, name in found if name]
+    return memo[frame, names]
+
+
+def _name_among(program: Program, function: ast.expr, frame: Frame, names: frozenset[str]) -> str:
+    """Which of `names` an expression is; an empty string for none."""
+    values = program.evaluator.values(function, frame)
+    return next((value.name for value in values if isinstance(value, External) and value.name in names), "")
 
 
 def runs_in_worker_only(step: Step) -> bool:
@@ -44,13 +49,8 @@ def runs_in_worker_only(step: Step) -> bool:
     return step.root.scope.name != "__len__"
 
 
-def _last_names(names: frozenset[str]) -> dict[str, bytes]:
-    known = _LAST.get(names)
-    if known is None:
-        parts = {name.rpartition(".")[2] for name in names}
-        known = _LAST[names] = {part: part.encode() for part in parts}
-    return known
-
-
-_LAST: dict[frozenset[str], dict[str, bytes]] = {}
-"""The last part of each of some names, as text and as bytes."""
+@cache
+def _last_names(names: frozenset[str]) -> tuple[frozenset[str], frozenset[bytes]]:
+    """The last part of each of some names, as text and as bytes."""
+    parts = frozenset(name.rpartition(".")[2] for name in names)
+    return parts, frozenset(part.encode() for part in parts)

@@ -296,6 +296,9 @@ def derived(base: Value, via: str, node: ast.AST, frame: Frame, index: int | str
 
 def merge(groups: Iterable[Values]) -> Values:
     """All values of the groups, each once, in order."""
+    groups = list(groups)
+    if len(groups) == 1 and len(groups[0]) <= 1:
+        return groups[0]
     found: dict[tuple[Any, ...], Value] = {}
     for group in groups:
         for value in group:
