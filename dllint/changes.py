@@ -10,12 +10,12 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from dllint.files import discover
 from dllint.finding import Finding
 from dllint.linter import Report, lint
+from dllint.records import replace
 from dllint.revisions import Repository, RevisionError, Unpacked
 from dllint.settings import Settings
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from dllint.globs import GitIgnore, Globs, ignored
 from dllint.kinds import Kind, kind_of, kind_of_entry, kind_of_path
+from dllint.records import dataclass
 from dllint.settings import Settings
 
 __all__ = ["Kind", "PathError", "Project", "SourceFile", "discover", "kind_of", "problem_with"]

@@ -6,8 +6,9 @@ Rows and columns count from 1; columns count characters (code points), not bytes
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, IntEnum
+
+from dllint.records import dataclass
 
 
 class Severity(IntEnum):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from dllint.files import Kind, Project
 from dllint.finding import Finding, Location
 from dllint.parallel import can_fork, processors, shared_out
+from dllint.records import dataclass, field, replace
 from dllint.rule import Rule, registry
 from dllint.selection import enabled_rules, ignored_in, is_shown, severity_of
 from dllint.settings import Settings

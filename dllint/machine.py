@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 from importlib import metadata
 from typing import Any
+
+from dllint.records import dataclass
 
 _NO_LIMIT = 1 << 60
 """Version 1 of cgroups writes a number near 2^63 where nothing is limited."""
@@ -42,7 +43,7 @@ class Machine:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__match_args__}
 
 
 class Files:

@@ -7,14 +7,14 @@ the check once for each dataset, loader, module ... that the project has.
 from __future__ import annotations
 
 import importlib
-import inspect
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from dllint.finding import Failure, Finding, Fix, Location, Related, Severity
+from dllint.records import dataclass, field
 
 Check = Callable[[Any], Iterable[Finding]]
 
@@ -55,9 +55,8 @@ class Rule:
 
     def check(self, function: Check) -> Check:
         """Register `function` (a decorator) as this rule's check."""
-        parameter = next(iter(inspect.signature(function).parameters.values()))
-        annotation = parameter.annotation
-        module = inspect.getmodule(function)
+        annotation = next(iter(getattr(function, "__annotations__", {}).values()), None)
+        module = sys.modules[function.__module__]
         self.subject = getattr(module, annotation, None) if isinstance(annotation, str) else annotation
         if not isinstance(self.subject, type):
             raise TypeError(f"{self.code}: the check's argument needs the class of its subject as annotation")

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from dllint.finding import Severity
+from dllint.records import dataclass, replace
 
 PLATFORMS = {"linux": "linux", "macos": "macos", "darwin": "macos", "windows": "windows", "win32": "windows"}
 START_METHODS = ("fork", "spawn", "forkserver")

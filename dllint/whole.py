@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ from dllint.deploy.plan import Plan
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.training import Training
 from dllint.files import Kind, Project, SourceFile
+from dllint.records import replace
 from dllint.settings import Settings
 from dllint.suppressions import Source
 

@@ -6,12 +6,13 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dllint.files import discover
 from dllint.finding import Finding
 from dllint.linter import Report, lint
+from dllint.records import replace
 from dllint.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent

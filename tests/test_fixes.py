@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from dllint.finding import Edit, Finding, Fix, Location
 from dllint.fixes import Change, fix_all, write
 from dllint.fixes.text import Text
 from dllint.linter import Report, lint
+from dllint.records import replace
 from dllint.settings import Settings
 from harness import FIXTURES, Case, cases, lint_texts, workspace
 

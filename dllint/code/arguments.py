@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from dllint.code.evaluator import Evaluator
 from dllint.code.links import Block, block_of, parent, scope_of
 from dllint.code.scopes import FunctionScope
 from dllint.code.values import Collection, Frame, Values
+from dllint.records import dataclass, field
 
 _MOST_DICTS = 4
 _DEEPEST = 4

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, iterations
@@ -13,6 +12,7 @@ from dllint.code.links import parent
 from dllint.code.outputs import Output
 from dllint.code.scopes import FunctionScope, Scope, last_name
 from dllint.code.values import Collection, Const, Derived, Frame, Product, Value
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

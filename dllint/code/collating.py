@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import exceptions
@@ -16,6 +15,7 @@ from dllint.code.scopes import last_name
 from dllint.code.values import Const, External
 from dllint.code.workers import entries_of_values
 from dllint.finding import Location
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import conditions, devices, start_method
@@ -15,6 +14,7 @@ from dllint.code.modules import Module
 from dllint.code.scopes import FunctionScope, Scope
 from dllint.code.values import Const, Derived, External, Frame, Product, Value, Values, truth
 from dllint.finding import Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

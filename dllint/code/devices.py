@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from dllint.code.values import (
     Values,
     by_default,
 )
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

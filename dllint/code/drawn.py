@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, loaders, start_method
@@ -25,6 +24,7 @@ from dllint.code.values import (
     Value,
     Values,
 )
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, conditions
@@ -24,6 +23,7 @@ from dllint.code.values import (
     by_default,
     truth,
 )
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import conditions
@@ -13,6 +12,7 @@ from dllint.code.modules import Module
 from dllint.code.scopes import FunctionScope, Scope
 from dllint.code.values import Frame, Function
 from dllint.finding import Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, conditions, devices, transfers
@@ -15,6 +14,7 @@ from dllint.code.scopes import FunctionScope, Scope
 from dllint.code.values import ClassRef, Const, Derived, External, Frame, Function, Instance, Product, Value
 from dllint.code.workers import entries_of_values
 from dllint.finding import Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

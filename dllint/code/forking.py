@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
@@ -12,6 +11,7 @@ from dllint.code.arguments import collect
 from dllint.code.reach import Step, is_main_only
 from dllint.code.scopes import FunctionScope, last_name
 from dllint.code.values import Const, Derived, Product, Value, by_default
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.facts import WorkerEntry

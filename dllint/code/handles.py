@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, conditions
@@ -16,6 +15,7 @@ from dllint.code.scopes import Scope
 from dllint.code.state import Item
 from dllint.code.values import Const, Derived, Frame, Number, Product, Value
 from dllint.finding import Location
+from dllint.records import dataclass, replace
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dllint.code import classes, loops
 from dllint.code.links import scope_of
 from dllint.code.scopes import ClassScope, FunctionScope, Scope, dotted, last_name
 from dllint.code.values import ClassRef, External, Frame, Function, Instance, Partial, Value
+from dllint.records import dataclass, field
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

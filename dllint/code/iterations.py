@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, loaders, loops
@@ -16,6 +15,7 @@ from dllint.code.parameters import passed
 from dllint.code.scopes import FunctionScope, Scope, dotted, last_name
 from dllint.code.values import External, Frame, Product, Value
 from dllint.finding import Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from dllint.code.modules import Module
 from dllint.code.scopes import FunctionScope, Scope, dotted, last_name
 from dllint.code.values import Frame, Instance, Product, Value, Values, bounds, by_default
 from dllint.finding import Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import classes, conditions, handles, state
@@ -15,6 +14,7 @@ from dllint.code.reach import Step, WorkerCode
 from dllint.code.scopes import Scope, last_name
 from dllint.code.values import Frame, Instance
 from dllint.finding import Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.facts import WorkerEntry

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, conditions, handles, loops, state
@@ -15,6 +14,7 @@ from dllint.code.scopes import FunctionScope, Scope, dotted, last_name
 from dllint.code.stores import Store, holder, is_emptied, stores
 from dllint.code.values import Collection, Derived, External, Frame, Instance, Product, Value
 from dllint.code.variation import Variation
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis, classes, conditions
@@ -29,6 +28,7 @@ from dllint.code.values import (
     truth,
 )
 from dllint.finding import Location, Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

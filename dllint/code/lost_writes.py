@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from dllint.code.scopes import FunctionScope, Scope
 from dllint.code.values import Derived, Frame, Value
 from dllint.code.worker_writes import Carried, Write, carried_objects, is_shared, writes
 from dllint.finding import Location
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

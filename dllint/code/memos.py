@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
@@ -13,6 +12,7 @@ from dllint.code.keys import is_kept_for_each, is_small
 from dllint.code.reach import Step
 from dllint.code.scopes import Scope, dotted
 from dllint.code.values import Derived, External, Frame, Product, Value, Values
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.facts import WorkerEntry

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import classes, conditions, datasets, loops, state
@@ -19,6 +18,7 @@ from dllint.code.scopes import ClassScope, Scope
 from dllint.code.uses import runs_in_worker_only
 from dllint.code.values import Collection, Const, Frame, Function, Instance, Product, Value
 from dllint.finding import Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes
 from dllint.code.callables import bound_partial, callable_method, innermost
 from dllint.code.scopes import FunctionScope
 from dllint.code.values import Collection, Frame, Function, Instance, Partial, Value, Values
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

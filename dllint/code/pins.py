@@ -10,8 +10,9 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from dllint.records import dataclass
 
 Version = tuple[int, int]
 """(major, minor)"""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes
@@ -14,6 +13,7 @@ from dllint.code.reach import Step
 from dllint.code.scopes import Scope, last_name
 from dllint.code.values import Const, Derived, External, Frame, Instance, Product, Value
 from dllint.code.workers import entries_of_values
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

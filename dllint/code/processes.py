@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, conditions, folding, pools, uses
@@ -19,6 +18,7 @@ from dllint.code.reach import Step, WorkerCode, is_main_only
 from dllint.code.scopes import Scope
 from dllint.code.values import Derived, Frame, Product, Value
 from dllint.finding import Location, Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

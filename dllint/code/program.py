@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +26,7 @@ from dllint.code.scripts import Script
 from dllint.code.start_calls import StartMethodCall
 from dllint.code.values import UNKNOWNS, External, Frame, ModuleRef, Values
 from dllint.files import Kind, Project, SourceFile
+from dllint.records import dataclass
 from dllint.settings import Settings
 from dllint.syntax.python import CannotParseError, Source
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dllint.code import classes, sharding
 from dllint.code.apis.loaders import LOADERS
@@ -25,6 +24,7 @@ from dllint.code.scopes import FunctionScope, last_name
 from dllint.code.state import Item
 from dllint.code.values import Const, Derived, External, Function, Partial, Product, Value, by_default
 from dllint.finding import Location
+from dllint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

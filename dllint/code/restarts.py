@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import iterations, loops
@@ -14,6 +13,7 @@ from dllint.code.links import parent
 from dllint.code.loader import Loader
 from dllint.code.scopes import last_name
 from dllint.code.values import Frame
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

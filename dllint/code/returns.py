@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import conditions, flow
@@ -15,6 +14,7 @@ from dllint.code.reaching import reaching
 from dllint.code.scopes import FunctionScope
 from dllint.code.values import Frame, Function
 from dllint.finding import Location, Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -127,7 +127,6 @@ class ClassScope(Scope):
                 found[name] = scope
         return found
 
-
     @cached_property
     def _own_writes(self) -> dict[str, list[tuple[AttributeWrite, FunctionScope]]]:
         found: dict[str, list[tuple[AttributeWrite, FunctionScope]]] = {}

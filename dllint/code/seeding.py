@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code.apis.randomness import SEEDERS
@@ -16,6 +15,7 @@ from dllint.code.reach import Step
 from dllint.code.reaching import reaching
 from dllint.code.scopes import FunctionScope, dotted
 from dllint.code.values import Const, External, Frame, Function, Number, by_default, is_unknown
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

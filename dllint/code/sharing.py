@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import conditions, iterations, scripts, start_method
@@ -12,6 +11,7 @@ from dllint.code.links import block_of
 from dllint.code.scopes import FunctionScope, Scope, last_name
 from dllint.code.values import Const, External, Frame, Function, Values
 from dllint.finding import Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

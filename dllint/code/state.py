@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dllint.code import classes, conditions
@@ -14,6 +13,7 @@ from dllint.code.links import Block, block_of, parent
 from dllint.code.reach import Step, WorkerCode
 from dllint.code.scopes import ClassScope, FunctionScope
 from dllint.code.values import Collection, Frame, Function, Instance, Product, Value, Values
+from dllint.records import dataclass, field
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

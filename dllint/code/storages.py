@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, tensors
@@ -13,6 +12,7 @@ from dllint.code.links import parent, scope_of
 from dllint.code.loops import loop_around, turns
 from dllint.code.state import Item
 from dllint.code.values import Collection, Const, Derived, Frame, Product, Value, Values
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dllint.code import classes
 from dllint.code.scopes import Scope, dotted, last_name
 from dllint.code.values import Frame
+from dllint.records import dataclass
 
 ADDING = frozenset({"append", "extend", "insert", "appendleft", "extendleft", "add"})
 """Methods that add to a container."""

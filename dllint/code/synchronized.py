@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dllint.code import start_method, state
 from dllint.code.apis.contexts import SYNCHRONIZED, last_of
@@ -13,6 +12,7 @@ from dllint.code.loader import Loader
 from dllint.code.state import Item
 from dllint.code.values import Const, Derived, Product, Value
 from dllint.finding import Location
+from dllint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

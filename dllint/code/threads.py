@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes, conditions
@@ -16,6 +15,7 @@ from dllint.code.scopes import ClassScope, FunctionScope, Scope, dotted, last_na
 from dllint.code.state import Item, read_in_worker
 from dllint.code.values import Collection, Const, Derived, Frame, Instance, Product, Value
 from dllint.finding import Location, Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, devices
@@ -15,6 +14,7 @@ from dllint.code.reach import is_main_only
 from dllint.code.scopes import dotted, last_name
 from dllint.code.values import Collection, Derived, Frame, Product, Value, Values
 from dllint.finding import Location, Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

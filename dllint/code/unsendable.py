@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, autograd, datasets, outputs, pickling
@@ -16,6 +15,7 @@ from dllint.code.outputs import Output
 from dllint.code.scopes import last_name
 from dllint.code.values import Collection, Const, Derived, External, Function, Instance, Product, Value
 from dllint.finding import Location, Related
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dllint.code.scopes import ClassScope, FunctionScope, Scope
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.modules import Module

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import classes, conditions
@@ -13,6 +12,7 @@ from dllint.code.reach import Step, is_main_only
 from dllint.code.scopes import ClassScope, Scope
 from dllint.code.values import Collection, Derived, Frame, Instance, Product, Unknown, Value, Values
 from dllint.finding import Location
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.scopes import last_name
 from dllint.code.values import Collection, Const, Derived, External, Frame, Product, Unknown, Value
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

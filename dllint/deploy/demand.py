@@ -6,11 +6,10 @@ at (workers x prefetch + 2) batches. The next index is sent to a worker before t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dllint.code.loader import Loader
 from dllint.deploy.sizes import shown
 from dllint.finding import Related
+from dllint.records import dataclass
 
 PREFETCH = 2
 """Batches that a worker loads ahead where nobody says otherwise."""

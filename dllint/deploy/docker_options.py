@@ -5,13 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from dllint.deploy.commands import Word
 from dllint.deploy.docker_cli import SDK, Invocation
 from dllint.deploy.sizes import DEFAULT_SHM, docker_bytes, docker_sdk_bytes, is_share_of_memory, tmpfs_bytes
 from dllint.deploy.workload import Flaw, FlawKind, Setting, SharedMemory, ShmSource, Workload
 from dllint.finding import Location
+from dllint.records import dataclass, field
 
 _SHM = "/dev/shm"
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")

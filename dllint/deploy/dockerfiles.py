@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from dllint.records import dataclass, field
 from dllint.syntax.dockerfile import Instruction, instructions, unquoted
 
 _VARIABLE = re.compile(r"\\\$|\$(?:(\w+)|\{(\w+)(?:(:?[-+?])([^{}]*))?\})")

@@ -6,13 +6,13 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from dllint.code.modules import Module
 from dllint.deploy.commands import commands_of
 from dllint.deploy.texts import DeployFile
 from dllint.files import Kind
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan

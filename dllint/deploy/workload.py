@@ -7,11 +7,11 @@ absent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from dllint.finding import Location, Related
+from dllint.records import dataclass, field
 
 if TYPE_CHECKING:
     from dllint.code.loader import Loader

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dllint.diagnose.cleaning import Line, lines_of
@@ -26,6 +25,7 @@ from dllint.diagnose.signatures import (
     Signature,
 )
 from dllint.finding import Failure
+from dllint.records import dataclass, field
 
 _MOST_EVIDENCE = 5
 _LONGEST_EVIDENCE = 500

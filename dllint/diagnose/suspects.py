@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 
 from dllint.diagnose.classification import Frame
 from dllint.files import discover
 from dllint.finding import Finding
 from dllint.linter import Report, lint
+from dllint.records import replace
 from dllint.settings import load
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 
 from dllint.files import Kind, Project, SourceFile
 from dllint.finding import Finding, Fix
 from dllint.fixes.text import Text
 from dllint.linter import Report
+from dllint.records import dataclass, replace
 
 _MOST_PASSES = 10
 """A fix may make room for the next one. Whoever needs more passes than this goes round in circles."""

@@ -9,10 +9,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dllint.finding import Location
+from dllint.records import dataclass, field
 
 _PLAIN = re.compile(
     r"""(?P<space>[ \t\r]+|\#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z))

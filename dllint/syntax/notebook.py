@@ -10,10 +10,10 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dllint.finding import Location
+from dllint.records import replace
 from dllint.syntax.magics import as_python
 from dllint.syntax.python import LINE_END, CannotParseError, Source
 

@@ -7,9 +7,9 @@ expanded here. A comment ends a command even inside of a continued one, as it do
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from dllint.records import dataclass, field
 from dllint.syntax.mapped import Mapped
 
 _BLANK = re.compile(r"(?:[ \t\r\f\v]|\\\r?\n)+")

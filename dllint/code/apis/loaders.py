@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dllint.records import dataclass
 
 DATALOADER_PARAMETERS = (
     "dataset",

@@ -6,7 +6,7 @@ filesystem, and `loop` raises in another process).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dllint.records import dataclass
 
 _NO_THREADS = "a forked worker has the pool but none of its threads, so it waits for ever"
 _NOT_FORK_SAFE = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dllint.deploy.launchers.kubernetes.containers import workload as pod_workload
@@ -13,6 +12,7 @@ from dllint.deploy.launchers.kubernetes.values import known_text
 from dllint.deploy.sizes import MIB
 from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Workload
 from dllint.finding import Location
+from dllint.records import dataclass, replace
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy.sizes import DEFAULT_SHM, MIB, docker_bytes
 from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Workload
 from dllint.finding import Location
+from dllint.records import replace
 from dllint.syntax.hcl import Block, Body, Value, parse
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dllint.deploy.launchers.compose.interpolation import Text, interpolated
 from dllint.deploy.workload import Setting
 from dllint.finding import Location
+from dllint.records import dataclass, field
 from dllint.syntax.tree import Tree
 
 

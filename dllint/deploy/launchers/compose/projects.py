@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from dllint.deploy.launchers.compose.files import OVERRIDE_NAMES, base_of, compo
 from dllint.deploy.launchers.compose.interpolation import env_file
 from dllint.deploy.launchers.compose.invocations import started
 from dllint.deploy.launchers.compose.layers import Layer, Merged, Scope
+from dllint.records import dataclass, replace
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:

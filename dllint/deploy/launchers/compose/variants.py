@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dllint.deploy.launchers.compose.projects import ComposeProject
 from dllint.deploy.launchers.compose.services import workload
 from dllint.deploy.workload import SharedMemory, ShmSource, Workload
+from dllint.records import replace
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan

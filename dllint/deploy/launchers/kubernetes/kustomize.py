@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +18,7 @@ from dllint.deploy.launchers.kubernetes.objects import objects
 from dllint.deploy.launchers.kubernetes.patches import applied, merged, with_image
 from dllint.files import Kind
 from dllint.finding import Related
+from dllint.records import dataclass, field
 from dllint.syntax.python import CannotParseError
 from dllint.syntax.tree import Tree, trees
 

@@ -7,12 +7,12 @@ pods it makes is said in `operators`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from dllint.deploy.launchers.kubernetes.values import has_unseen_keys
 from dllint.finding import Location
+from dllint.records import dataclass, field
 from dllint.syntax.tree import Tree
 
 _DEEPEST = 60

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dllint.deploy.launchers.kubernetes.containers import KUBERNETES, command_of, environment_of, has_gpus
@@ -18,6 +17,7 @@ from dllint.deploy.launchers.kubernetes.shm import shared_memory
 from dllint.deploy.launchers.kubernetes.values import is_known, number, setting, whole
 from dllint.deploy.workload import ShmSource, Workload
 from dllint.files import Kind
+from dllint.records import dataclass, field
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
+from dllint.records import dataclass, field
 from dllint.syntax.tree import Tree
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`|[()|]|[^\s()|"`]+')

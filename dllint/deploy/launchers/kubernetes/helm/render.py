@@ -8,10 +8,10 @@ that yields whole lines (`toYaml ... | nindent 8`) becomes a list item, a merged
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dllint.deploy.launchers.kubernetes.helm.expressions import UNKNOWN, Scope, Value, evaluate
+from dllint.records import dataclass, field
 
 _ACTION = re.compile(
     r"\{\{-?\s*(/\*(?:(?!\{\{).)*?\*/|(?:\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|(?!\{\{)[^\"`])*?)\s*-?\}\}", re.DOTALL
