@@ -116,12 +116,16 @@ def _check_old_code(parser: argparse.ArgumentParser, arguments: Arguments) -> No
 
 
 def parse_rule(words: Sequence[str]) -> tuple[str, str]:
-    """Read the command line of `dllint rule`: the code or name, and the output format."""
-    parser = argparse.ArgumentParser(prog="dllint rule", description="Explain one rule.", allow_abbrev=False)
-    parser.add_argument("rule", metavar="CODE|NAME")
+    """Read the command line of `dllint rule`: the code, name or symptom, and the output format."""
+    parser = argparse.ArgumentParser(
+        prog="dllint rule",
+        description="Explain one rule, or list the rules that speak of a symptom, such as 'Bus error'.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("rule", nargs="+", metavar="CODE|NAME|SYMPTOM")
     _add_catalogue_format(parser)
     values = parser.parse_args(words)
-    return values.rule, values.output_format
+    return " ".join(values.rule), values.output_format
 
 
 def parse_rules(words: Sequence[str]) -> str:
@@ -158,7 +162,7 @@ def _check_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="dllint",
         formatter_class=_formatter,
-        usage="dllint [check] [PATHS] [options]\n       dllint rule CODE|NAME\n       dllint rules\n"
+        usage="dllint [check] [PATHS] [options]\n       dllint rule CODE|NAME|SYMPTOM\n       dllint rules\n"
         "       dllint diagnose [LOG] [--project PATH]\n       dllint doctor [PATH]\n"
         "       dllint shm --workers N --batch-size N --sample SHAPE",
         description="Find what makes PyTorch DataLoader workers crash, stall, leak or yield wrong data.",

@@ -1,4 +1,4 @@
-"""The command line: `dllint [check] PATHS`, `dllint rule CODE|NAME`, `dllint rules`.
+"""The command line: `dllint [check] PATHS`, `dllint rule CODE|NAME|SYMPTOM`, `dllint rules`.
 
 Exit status 0: nothing to report. 1: findings. 2: bad usage, bad settings or an internal error. 130: Ctrl-C.
 """
@@ -78,14 +78,28 @@ def _run(command: str, words: list[str]) -> int:
         status: int = import_module(_FACES[command]).run(words)
         return status
     from dllint.arguments import parse_rule, parse_rules
-    from dllint.output.catalogue import render_list, render_rule
+    from dllint.output.catalogue import render_list
 
     if command == "rule":
-        name, output_format = parse_rule(words)
-        sys.stdout.write(render_rule(rule_named(name), output_format))
+        sys.stdout.write(_explained(*parse_rule(words)))
     else:
         sys.stdout.write(render_list(list(registry().values()), parse_rules(words)))
     return OK
+
+
+def _explained(text: str, output_format: str) -> str:
+    """The rule that is called so, or those that speak of such a symptom. Raises UnknownRuleError if there are none."""
+    from dllint.output.catalogue import render_list, render_rule
+
+    try:
+        return render_rule(rule_named(text), output_format)
+    except UnknownRuleError:
+        from dllint.diagnose.symptoms import rules_about
+
+        rules = rules_about(text)
+        if not rules:
+            raise UnknownRuleError(f"no rule is called {text!r} or speaks of it; `dllint rules` lists them") from None
+        return render_list(rules, output_format)
 
 
 def _fail(message: str) -> int:

@@ -9,10 +9,10 @@ that are opened lazily in the worker, and handles that are closed before `__init
 ## Why it breaks workers
 
 Forked workers share one file position with each other: records come from wrong places, without an error (17 to 171 of
-30,720 reads with plain files, 92 % with gzip), archives raise `BadZipFile`, connections read one another's answers.
-HDF5 1.12 and newer, SQLite and LMDB without its lock survive the fork, but cannot be pickled: they fail under spawn
-and forkserver, the Linux default from Python 3.14 (`TypeError: h5py objects cannot be pickled`). For these the
-finding is a warning.
+30,720 reads with plain files, 92 % with gzip), archives raise `zipfile.BadZipFile: Bad magic number for file header`
+or `Bad CRC-32 for file`, connections read one another's answers. HDF5 1.12 and newer, SQLite and LMDB without its
+lock survive the fork, but cannot be pickled: they fail under spawn and forkserver, the Linux default from Python 3.14
+(`TypeError: h5py objects cannot be pickled`). For these the finding is a warning.
 
 ## Example
 

@@ -6,9 +6,9 @@ Reports a file, archive, database or socket that a module opens when it is impor
 
 ## Why it breaks workers
 
-As DLL201: forked workers share one file position or connection (35 to 217 wrong of 30,720 reads). With spawn each
-worker imports the module again and opens its own; with forkserver from Python 3.13.8 and 3.14.1 on the main module is
-loaded before the fork, so the handle is shared again.
+As DLL201: forked workers share one file position or connection (35 to 217 wrong of 30,720 reads; archives raise
+`zipfile.BadZipFile: Bad CRC-32 for file`). With spawn each worker imports the module again and opens its own; with
+forkserver from Python 3.13.8 and 3.14.1 on the main module is loaded before the fork, so the handle is shared again.
 
 ## Example
 

@@ -11,7 +11,8 @@ place and do not depend on the sample are fine.
 
 All workers write the same file at the same time, and each reads back what another one wrote: 318 to 757 of 2,000
 samples were those of another index with 4 workers, none with one worker. Nothing raises, but for an occasional
-`FileNotFoundError` or a decoder's complaint about a truncated file.
+`FileNotFoundError`, a decoder's complaint about a truncated file, or HDF5's `OSError: Unable to synchronously create
+file (unable to truncate a file which is already open)`.
 
 ## Example
 

@@ -9,8 +9,9 @@ what only samplers read are fine. Off by default.
 ## Why it breaks workers
 
 Reading a Python object writes its reference count, and that un-shares the memory page it lies in: each forked worker
-grows by up to the size of the container (about 90 bytes for each string), until the machine runs out. Growth is
-bounded, and slow: the run dies hours later. Spawned workers get a copy each at once.
+grows by up to the size of the container (about 90 bytes for each string), until the machine runs out: `DataLoader
+worker (pid ...) is killed by signal: Killed`. Growth is bounded, and slow: the run dies hours later. Spawned workers
+get a copy each at once.
 
 ## Example
 

@@ -7,8 +7,8 @@ Reports `multiprocessing_context` or a positive `timeout` on a loader whose `num
 ## Why it breaks workers
 
 A context without workers is refused when the loader is built (`ValueError: multiprocessing_context can only be used
-with multi-process loading`). A timeout without workers passes there and fails at the first iteration, with an
-`AssertionError` that has no helpful text.
+with multi-process loading`). A timeout without workers passes there and fails at the first iteration, with
+`AssertionError: _SingleProcessDataLoaderIter requires timeout == 0` (older torch: without a text).
 
 ## Example
 

@@ -8,7 +8,10 @@ beside another batch size, `shuffle=True`, a `sampler` or `drop_last=True`; `dro
 
 ## Why it breaks workers
 
-DataLoader raises a ValueError when it is built, often only on the one code path that passes a sampler.
+DataLoader raises a ValueError when it is built: `sampler option is mutually exclusive with shuffle`, `batch_sampler
+option is mutually exclusive with batch_size, shuffle, sampler, and drop_last`, `batch_size=None option disables
+auto-batching and is mutually exclusive with drop_last`, `DataLoader with IterableDataset: expected unspecified
+shuffle option`. That is often only on the one code path that passes a sampler.
 
 ## Example
 

@@ -8,9 +8,10 @@ default.
 ## Why it breaks workers
 
 With `num_workers=0` (also when it is left out) main reads and decodes each batch itself, and the GPU waits meanwhile:
-training takes the sum of both times instead of the larger one, with the GPU idle for most of it. Nothing is raised.
-Start with 4 workers and raise the number until the GPU no longer waits, up to the processors that this process may
-use, `len(os.sched_getaffinity(0))`, divided by the ranks on the machine.
+training takes the sum of both times instead of the larger one, with the GPU idle for most of it. Nothing is raised;
+Lightning warns that the loader `does not have many workers which may be a bottleneck`. Start with 4 workers and raise
+the number until the GPU no longer waits, up to the processors that this process may use,
+`len(os.sched_getaffinity(0))`, divided by the ranks on the machine.
 
 ## Example
 

@@ -9,7 +9,8 @@ Reports a fixed number of workers above `max-workers` (32 unless the settings sa
 
 `os.cpu_count()` counts the processors of the machine, whatever part of them this process may use: in a container, a
 Slurm job or beside other ranks it starts many times too many workers. Each takes memory and start-up time, and
-together they slow loading down; with several loaders a run can stall at the first batch. torch warns about it only
+together they slow loading down; with several loaders a run can stall at the first batch. torch warns about it (`This
+DataLoader will create 64 worker processes in total. Our suggested max number of worker in current system is 8`) only
 for CPU sets, not for quotas.
 
 ## Example

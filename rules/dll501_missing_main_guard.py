@@ -10,7 +10,7 @@ level is fine, and so are modules that are only imported, tests, notebooks, and 
 
 Spawn (Windows, macOS) and forkserver (Linux from Python 3.14) import the script again in each worker, which would
 start workers again: `RuntimeError: An attempt has been made to start a new process before the current process has
-finished its bootstrapping phase`. The main process only says that a worker exited unexpectedly.
+finished its bootstrapping phase`. The main process only says `DataLoader worker (pid(s) ...) exited unexpectedly`.
 
 ## Example
 

@@ -10,9 +10,11 @@ reach a worker as the dataset, on it, in its transforms, as `collate_fn` or `wor
 
 ## Why it breaks workers
 
-Everything handed to a spawned worker is pickled: `AttributeError: Can't pickle local object`, `TypeError: cannot
-pickle 'generator' object`. That is always so on Windows and macOS, in ranks started by `mp.spawn`, and on Linux from
-Python 3.14.
+Everything handed to a spawned worker is pickled: `AttributeError: Can't pickle local object` (Python 3.13: `Can't get
+local object`), `TypeError: cannot pickle 'generator' object`, `PicklingError: Can't pickle <function <lambda>>:
+attribute lookup <lambda> on __main__ failed`; a `torch.Generator` fails in the worker: `unable to resize file
+<filename not specified> to the right size`. That is always so on Windows and macOS, in ranks started by `mp.spawn`,
+and on Linux from Python 3.14.
 
 ## Example
 

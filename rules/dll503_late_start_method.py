@@ -10,8 +10,9 @@ imported, since each spawned child imports it again. `force=True`, a `try`, a te
 
 ## Why it breaks workers
 
-The method of a process can be set once: `RuntimeError: context has already been set`. At module level it is the
-children that raise it, while they import the script, and the main process only sees workers that exited unexpectedly.
+The method of a process can be set once: `RuntimeError: context has already been set`; an unknown one not at all:
+`ValueError: cannot find context for 'forks'`. At module level it is the children that raise it, while they import the
+script, and the main process only sees workers that exited unexpectedly.
 
 ## Example
 

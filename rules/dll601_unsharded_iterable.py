@@ -8,8 +8,9 @@ Wrappers around other datasets, endless streams and loaders without workers are 
 
 ## Why it breaks workers
 
-Each worker runs the whole `__iter__`: with 4 workers an epoch holds every sample four times. Nothing fails; metrics
-and learning rates are just wrong.
+Each worker runs the whole `__iter__`: with 4 workers an epoch holds every sample four times. Nothing fails, but for a
+warning where somebody asked for the length (`Length of IterableDataset ... was reported to be 8, but 9 samples have
+been fetched`); metrics and learning rates are just wrong.
 
 ## Example
 

@@ -8,8 +8,9 @@ mount at /dev/shm, in a swarm stack, on Fargate, or beside a setting that takes 
 
 ## Why it breaks workers
 
-The container still starts with 64 MB of /dev/shm, although somebody took care of it: the bus error comes back, and
-the setting hides the reason.
+The container still starts with 64 MB of /dev/shm, although somebody took care of it: `DataLoader worker (pid ...) is
+killed by signal: Bus error` comes back (from torch 2.10 on `unable to allocate shared memory(shm)`), and the setting
+hides the reason.
 
 ## Example
 

@@ -8,8 +8,8 @@ volume or a folder, a persistent volume claim, or `VOLUME /dev/shm` in a Dockerf
 ## Why it breaks workers
 
 It takes the place of the tmpfs, so that the 64 MB limit is gone, and each batch goes through a file system on disk:
-loading is slow, the disk wears, and a full disk kills the workers. With `VOLUME` docker also ignores `--shm-size`
-of every run.
+loading is slow, the disk wears, and a full disk kills the workers (`No space left on device`). With `VOLUME` docker
+also ignores `--shm-size` of every run.
 
 ## Example
 

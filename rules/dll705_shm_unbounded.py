@@ -8,8 +8,9 @@ selected.
 
 ## Why it breaks workers
 
-Such a tmpfs can take all of the node's memory. Its pages belong to the container, and with no limit the node runs
-out first: the kernel kills some process of some pod.
+Such a tmpfs can take all of the node's memory. Its pages belong to the container, and with no limit the node runs out
+first: the kernel kills some process of some pod, a worker with luck: `DataLoader worker (pid ...) is killed by
+signal: Killed`.
 
 ## Example
 

@@ -8,8 +8,9 @@ and compose, `8gb` for a Kubernetes quantity or a tmpfs option, `64m` (0.064 byt
 
 ## Why it breaks workers
 
-docker, Kubernetes, the kernel and the clouds each have their own grammar of sizes. A refused size stops the start;
-a misread one leaves the container with next to nothing, or with the default of 64 MB.
+docker, Kubernetes, the kernel and the clouds each have their own grammar of sizes. A refused size stops the start; a
+misread one leaves the container with next to nothing, or with the default of 64 MB: `DataLoader worker (pid ...) is
+killed by signal: Bus error`.
 
 ## Example
 

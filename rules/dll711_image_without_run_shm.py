@@ -8,7 +8,8 @@ more shared memory than the default: no compose file, no manifest, no script, no
 ## Why it breaks workers
 
 An image cannot set the size of its own /dev/shm. Whoever runs it as it stands (`docker run IMAGE`) gets 64 MB, and
-the first larger batch ends in a bus error.
+the first larger batch ends in `DataLoader worker (pid ...) is killed by signal: Bus error` or, from torch 2.10 on,
+`unable to allocate shared memory(shm) ... No space left on device (28)`.
 
 ## Example
 
