@@ -36,7 +36,9 @@ _READ_HIDDEN = (".github", ".devcontainer", ".circleci", ".gitlab", ".dstack")
 _MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", "dllint.toml", ".dllint.toml")
 _Ignores = tuple[GitIgnore, ...]
 _CONTEXT_LIMIT = 50_000
-"""How many entries are looked at for context around a file whose project has no marker: it may lie in a home folder."""
+_CONTEXT_FILES = 1_000
+"""How many entries are looked at, and how many files are read, for context around a file whose project has no marker:
+it may lie in a home folder."""
 
 
 class PathError(ValueError):
@@ -226,7 +228,7 @@ class _Walker:
             folder, gitignores, target = stack.pop()
             entries = _entries(folder)
             seen += len(entries)
-            if limit is not None and seen > limit and not target:
+            if limit is not None and not target and (seen > limit or len(self.found) > _CONTEXT_FILES):
                 continue
             names = {entry.name for entry in entries}
             if folder != start and folder not in targets and self._is_foreign(os.path.basename(folder), names):

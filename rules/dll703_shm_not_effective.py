@@ -80,7 +80,7 @@ def shm_not_effective(training: Training) -> Iterator[Finding]:
             yield RULE.finding(
                 flaw.at,
                 f"{flaw.what}; {training.subject} still runs on the default 64 MB of /dev/shm",
-                help=flaw.instead or workload.launcher.says(size_for(training)),
+                help=workload.launcher.says(size_for(training), flaw.instead),
                 related=training.related(),
                 symbol=workload.name,
                 evidence="no effect",

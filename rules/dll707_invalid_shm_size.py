@@ -71,7 +71,7 @@ def invalid_shm_size(training: Training) -> Iterator[Finding]:
             yield RULE.finding(
                 flaw.at,
                 f"{flaw.what} ({training.subject})",
-                help=flaw.instead or workload.launcher.says(size_for(training)),
+                help=workload.launcher.says(size_for(training), flaw.instead),
                 related=training.related(),
                 symbol=workload.name,
                 evidence="refused",

@@ -97,9 +97,9 @@ class Launcher(NamedTuple):
         gib = -(-size // (1 << 30))
         return self.spelling.format(gib=gib, mib=gib << 10, bytes=gib << 30)
 
-    def says(self, size: int) -> str:
-        """The advice for a size of so many bytes."""
-        return self.advice.replace("{size}", self.spell(size))
+    def says(self, size: int, advice: str = "") -> str:
+        """The advice for a size of so many bytes: the launcher's own, or another that has `{size}` in it."""
+        return (advice or self.advice).replace("{size}", self.spell(size))
 
 
 DOCKERFILE = Launcher("Dockerfile", "run it with `--shm-size={size}`, or `shm_size: '{size}b'` in compose")
