@@ -159,6 +159,8 @@ def _check_files(projects: list[Project], settings: Settings, arguments: Argumen
     if arguments.write_baseline:
         return _write_baseline(projects, settings, arguments)
     lint = _linting(projects, settings, arguments)
+    if arguments.add_noqa:
+        return _add_noqa(projects, lint(projects), arguments)
     if arguments.fix or arguments.diff:
         return _fix(projects, lint, arguments)
     report = lint(projects)
@@ -198,6 +200,21 @@ def _write_baseline(projects: list[Project], settings: Settings, arguments: Argu
     return FAILURE if report.errors else OK
 
 
+def _add_noqa(projects: list[Project], report: Report, arguments: Arguments) -> int:
+    """Write comments at all findings; report those that no comment can suppress."""
+    from dllint import comments
+    from dllint.output import plural
+
+    added = comments.add(projects, report)
+    failed = [error for change in added.changes if (error := _write_change(change))]
+    report.findings = added.left
+    _print(report, arguments)
+    if not arguments.quiet:
+        told = f"{plural(added.number, 'finding')} by comments in {plural(len(added.changes), 'file')}"
+        sys.stderr.write(f"Suppressed {told}.\n")
+    return _fail("\n".join(failed)) if failed else _status(report, arguments)
+
+
 def _fix(projects: list[Project], lint: Callable[[Sequence[Project]], Report], arguments: Arguments) -> int:
     from dllint import fixes
 
@@ -226,7 +243,7 @@ def _write_change(change: Change) -> str:
     try:
         fixes.write(change)
     except OSError as error:
-        return f"{change.path}: not fixed: {error.strerror}"
+        return f"{change.path}: not changed: {error.strerror}"
     return ""
 
 

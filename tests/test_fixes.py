@@ -333,4 +333,4 @@ def test_a_file_that_changed_meanwhile_is_left_alone(
     program.write_text(FAULTY)
     monkeypatch.setattr("dllint.fixes.write", fails)
     assert main(["--fix"]) == 2
-    assert "error: a.py: not fixed: Permission denied\n" in capsys.readouterr().err
+    assert "error: a.py: not changed: Permission denied\n" in capsys.readouterr().err

@@ -97,9 +97,9 @@ def counts(report: Report) -> list[Count]:
 
 def summary(report: Report) -> str:
     """One line that counts what was found."""
-    files = _plural(report.file_count, "file")
+    files = plural(report.file_count, "file")
     by_severity = Counter(finding.severity for finding in report.findings)
-    parts = [_plural(by_severity[severity], severity.label) for severity in sorted(by_severity, reverse=True)]
+    parts = [plural(by_severity[severity], severity.label) for severity in sorted(by_severity, reverse=True)]
     hidden = ((len(report.suppressed), "suppressed"), (len(report.baselined), "known"))
     if any(number for number, _ in hidden):
         files += f" ({', '.join(f'{number} {what}' for number, what in hidden if number)})"
@@ -109,7 +109,7 @@ def summary(report: Report) -> str:
 
 def fixed(report: Report) -> str:
     """How many findings were mended."""
-    return f"Fixed {_plural(report.fixed, 'finding')}." if report.fixed else ""
+    return f"Fixed {plural(report.fixed, 'finding')}." if report.fixed else ""
 
 
 def _fixable(report: Report) -> str:
@@ -120,5 +120,6 @@ def _fixable(report: Report) -> str:
     return f"{', '.join(told)}." if told else ""
 
 
-def _plural(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
     return f"{number} {noun}" if number == 1 or noun == "info" else f"{number} {noun}s"
