@@ -11,7 +11,6 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from dllint.files import Kind, Project, SourceFile
@@ -19,6 +18,7 @@ from dllint.finding import Finding
 from dllint.fixes import Change
 from dllint.linter import Report
 from dllint.meaning import meaning
+from dllint.records import replace
 from dllint.suppressions import Comment, Suppressions, hash_comments, python_comments
 
 _LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n|$)")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 
 import yaml
 
@@ -55,9 +54,8 @@ def _shape(item: object) -> object:
         return item.text
     if isinstance(item, list):
         return [_shape(part) for part in item]
-    if is_dataclass(item):
-        return [_shape(getattr(item, part.name)) for part in fields(item)]
-    return item
+    names = getattr(item, "__match_args__", ())  # of a record
+    return [_shape(getattr(item, name)) for name in names] if names else item
 
 
 def _dockerfile(text: str) -> object:
