@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import classes
-from dllint.code.datasets import read_by
+from dllint.code.datasets import parts, read_by
 from dllint.code.evaluator import Evaluator
 from dllint.code.loader import Loader
 from dllint.code.scopes import FunctionScope, dotted
@@ -26,10 +26,14 @@ _FIXED_SIZE = frozenset({"Resize", "CenterCrop", "RandomCrop", "RandomResizedCro
 _NUMPY_FACTORIES = frozenset(f"numpy.{name}" for name in ("empty", "full", "ones", "zeros"))
 _TRANSFORMS = "torchvision.transforms"
 _COMPOSES = (f"{_TRANSFORMS}.Compose", f"{_TRANSFORMS}.v2.Compose")
-_COLOUR = frozenset(
-    f"torchvision.datasets.{name}" for name in ("CIFAR10", "CIFAR100", "ImageFolder", "ImageNet", "Places365", "STL10")
-)
-"""Datasets whose images have three channels."""
+_COLOUR = frozenset({"CIFAR10", "CIFAR100", "FakeData", "ImageFolder", "ImageNet", "Places365", "STL10", "SVHN"})
+"""Datasets of torchvision whose images have three channels."""
+_SIDES = {"CIFAR10": 32, "CIFAR100": 32, "SVHN": 32, "STL10": 96, "EMNIST": 28, "FashionMNIST": 28, "KMNIST": 28}
+_SIDES |= {"MNIST": 28, "QMNIST": 28}
+"""Height and width of the images of datasets that hold them in one size."""
+_TRANSFORM_AT = {"ImageFolder": 1, "CIFAR10": 2, "CIFAR100": 2, "FashionMNIST": 2, "KMNIST": 2, "MNIST": 2, "SVHN": 2}
+_TRANSFORM_AT |= {"FakeData": 3, "STL10": 3}
+"""Where `transform` stands among the positional arguments."""
 _DEEPEST = 6
 
 
@@ -64,15 +68,32 @@ def _returns(method: FunctionScope) -> Iterator[ast.expr]:
 
 
 def _of_external(program: Program, value: Value) -> int:
-    """A dataset of torchvision: an image through its `transform=`, and a label."""
-    if not isinstance(value, Product) or not value.name.startswith("torchvision.datasets."):
+    """A dataset of torchvision, also a part of one: an image through its `transform`, and a label."""
+    sizes = [_of_torchvision(program.evaluator, part) for part in parts(program, value) if _is_torchvision(part)]
+    return min(sizes, default=0)
+
+
+def _is_torchvision(value: Value) -> bool:
+    return isinstance(value, Product) and value.name.startswith("torchvision.datasets.")
+
+
+def _of_torchvision(ev: Evaluator, value: Value) -> int:
+    assert isinstance(value, Product)
+    name = value.name.rpartition(".")[2]
+    transform = _argument(value.node, "transform", _TRANSFORM_AT.get(name))
+    if transform is None:
         return 0
-    ev = program.evaluator
-    for keyword in value.node.keywords:
-        if keyword.arg == "transform":
-            channels = 3 if value.name in _COLOUR else 1
-            return min((_transformed(ev, v, channels) for v in ev.infer(keyword.value, value.frame)), default=0)
-    return 0
+    channels = 3 if name in _COLOUR else 1
+    return min((_transformed(ev, v, channels, _SIDES.get(name, 0)) for v in ev.infer(transform, value.frame)), default=0)
+
+
+def _argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None:
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if position is None or position >= len(call.args) or any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    return call.args[position]
 
 
 def _bytes(ev: Evaluator, node: ast.expr, frame: Frame, depth: int) -> int:
@@ -149,21 +170,26 @@ def _dtype_bytes(node: ast.expr | None, default: int) -> int:
     return default if node is None else DTYPE_BYTES.get(dotted(node).rpartition(".")[2], 1)
 
 
-def _transformed(ev: Evaluator, value: Value, channels: int) -> int:
-    """Bytes of the image that a torchvision `Compose` yields: float32, in the last fixed size."""
-    if not isinstance(value, Product) or value.name not in _COMPOSES:
+def _transformed(ev: Evaluator, value: Value, channels: int, side: int = 0) -> int:
+    """Bytes of the image that a transform of torchvision yields: float32, in the last fixed size.
+
+    `side`: the height and width of the images that go in; 0 where these differ.
+    """
+    if not isinstance(value, Product):
         return 0
+    if value.name not in _COMPOSES:
+        return side * side * channels * 4 if value.name == f"{_TRANSFORMS}.ToTensor" else 0
     steps = [v for argument in value.node.args[:1] for v in ev.infer(argument, value.frame)]
     if len(steps) != 1 or not isinstance(steps[0], Collection):
         return 0
-    size, is_tensor = 0, False
+    size, is_tensor = side * side, False
     for item in steps[0].items:
         for made in ev.infer(item, steps[0].frame):
             if not isinstance(made, Product) or not made.name.startswith(_TRANSFORMS):
                 return 0
             name = made.name.rpartition(".")[2]
             is_tensor = is_tensor or name in ("ToTensor", "ToDtype", "ConvertImageDtype")
-            size = _pixels(ev, made) if name in _FIXED_SIZE else size
+            size = _pixels(ev, made, is_square=side > 0) if name in _FIXED_SIZE else size
             channels = max(channels, _channels(made))
     return size * channels * 4 if is_tensor else 0
 
@@ -177,8 +203,11 @@ def _channels(made: Product) -> int:
     return 1
 
 
-def _pixels(ev: Evaluator, made: Product) -> int:
-    """Height times width that a transform cuts or scales to; 0 where it is not fixed, as in `Resize(256)`."""
+def _pixels(ev: Evaluator, made: Product, *, is_square: bool) -> int:
+    """Height times width that a transform cuts or scales to; 0 where it is not fixed, as in `Resize(256)`.
+
+    `is_square`: whether the images that go in are as high as wide; a single side then is both.
+    """
     node = (
         made.node.args[0]
         if made.node.args
@@ -187,7 +216,7 @@ def _pixels(ev: Evaluator, made: Product) -> int:
     if node is None:
         return 0
     sides = _sides(ev, ev.infer(node, made.frame))
-    if len(sides) == 1 and made.name.endswith(".Resize"):
+    if len(sides) == 1 and made.name.endswith(".Resize") and not is_square:
         return 0
     return sides[0] * sides[-1] if sides else 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from dllint.code import shapes
 from dllint.code.links import parent
 from dllint.code.loader import Loader
 from dllint.code.options import option_names
-from dllint.code.scopes import last_name
+from dllint.code.scopes import FunctionScope, last_name
 from dllint.code.values import Const, Unknown, Value
 from dllint.deploy.demand import PREFETCH, Demand
 from dllint.deploy.runs import ScriptRun, script_runs
@@ -19,6 +20,10 @@ from dllint.finding import Related
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
+
+
+_DECLARING = frozenset({"add_argument", "option", "Option"})
+"""What argparse, click and typer declare an option with."""
 
 
 class LoaderRun:
@@ -57,12 +62,7 @@ class LoaderRun:
             return self.given.get(value.name)
         if not isinstance(value, Const) or not self.given:
             return None
-        call: ast.AST | None = value.node
-        while call is not None and not isinstance(call, ast.stmt):
-            if isinstance(call, ast.Call) and last_name(call.func) == "add_argument":
-                return next((self.given[name] for name in _names(call) if name in self.given), None)
-            call = parent(call)
-        return None
+        return next((self.given[name] for name in _names_of(value) if name in self.given), None)
 
     @property
     def workers(self) -> int | None:
@@ -101,10 +101,21 @@ class LoaderRun:
         return sample * min(batch_sizes) if sample else None
 
 
-def _names(call: ast.Call) -> list[str]:
-    """The names by which the command line may give an option: `-j` and `--workers` are one."""
-    texts = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-    return [*option_names(call), *(text.lstrip("-").replace("-", "_") for text in texts)]
+def _names_of(default: Const) -> Iterator[str]:
+    """The names by which the command line may give something else than a default: the options of argparse and click
+    around it (`-j` and `--workers` are one), the parameter, or the field of a class, which it is the default of."""
+    around = parent(default.node)
+    while around is not None:
+        if isinstance(around, ast.Call) and last_name(around.func) in _DECLARING:
+            texts = [a.value for a in around.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            yield from (*option_names(around), *(text.lstrip("-").replace("-", "_") for text in texts))
+        elif isinstance(around, ast.AnnAssign) and isinstance(around.target, ast.Name):
+            yield around.target.id
+        around = None if isinstance(around, ast.stmt) else parent(around)
+    if default.scope is not None and isinstance(default.node, ast.expr):
+        for scope in default.scope.module.scopes_around([default.node.lineno]):
+            if isinstance(scope, FunctionScope):
+                yield from (p.arg for p in scope.parameters if scope.default(p.arg) is default.node)
 
 
 class Training:
