@@ -24,10 +24,12 @@ class Kind(Enum):
     """Of the Windows command line."""
     MAKEFILE = auto()
     MARKDOWN = auto()
+    RESTRUCTURED = auto()
+    """reStructuredText."""
     HCL = auto()
     """HashiCorp's language: Nomad jobs, docker-bake files."""
     QUADLET = auto()
-    """A systemd unit that podman runs."""
+    """A unit of systemd: a container of podman's, or a service whose commands may start one."""
 
 
 _SUFFIXES = {
@@ -53,9 +55,11 @@ _SUFFIXES = {
     ".mk": Kind.MAKEFILE,
     ".md": Kind.MARKDOWN,
     ".markdown": Kind.MARKDOWN,
+    ".rst": Kind.RESTRUCTURED,
     ".hcl": Kind.HCL,
     ".nomad": Kind.HCL,
     ".container": Kind.QUADLET,
+    ".service": Kind.QUADLET,
 }
 _NAMES = {
     "Kustomization": Kind.YAML,

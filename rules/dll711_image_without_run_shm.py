@@ -95,6 +95,8 @@ def image_without_run_shm(training: Training) -> Iterator[Finding]:
     workers = usage.workers_of_image(training)
     if workers is None or usage.is_run(training) or usage.is_explained(training):
         return
+    if usage.is_sized_for_its_build(training):
+        return
     yield RULE.finding(
         workload.at,
         "This image trains with DataLoader workers, and nothing here runs it with more than 64 MB of /dev/shm",

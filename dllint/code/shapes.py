@@ -83,8 +83,8 @@ def _of_torchvision(ev: Evaluator, value: Value) -> int:
     transform = _argument(value.node, "transform", _TRANSFORM_AT.get(name))
     if transform is None:
         return 0
-    channels = 3 if name in _COLOUR else 1
-    return min((_transformed(ev, v, channels, _SIDES.get(name, 0)) for v in ev.infer(transform, value.frame)), default=0)
+    channels, side = 3 if name in _COLOUR else 1, _SIDES.get(name, 0)
+    return min((_transformed(ev, v, channels, side) for v in ev.infer(transform, value.frame)), default=0)
 
 
 def _argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None:

@@ -1,4 +1,4 @@
-"""The shell steps of CI files (GitHub, GitLab, CircleCI, Azure Pipelines and those alike) and of task files."""
+"""The shell steps of CI files (GitHub, GitLab, CircleCI, Azure Pipelines and those alike), of task files and SkyPilot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dllint.syntax.tree import Tree
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-_ROOTS = frozenset({"jobs", "steps", "stages", "pipeline", "tasks", "runs", "script", "commands", "workflows"})
+_ROOTS = frozenset({"jobs", "steps", "stages", "pipeline", "tasks", "runs", "run", "script", "commands", "workflows"})
 """A CI file has one of these keys."""
 _STEPS = frozenset(
     {"run", "script", "before_script", "after_script", "commands", "command", "bash", "sh", "pwsh", "cmds", "cmd"}

@@ -16,6 +16,7 @@ from dllint.records import dataclass, field
 _SHM = "/dev/shm"
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _OWN_IPC = frozenset({"", "private", "shareable"})
+_CPUSET = re.compile(r"\d{1,5}(?:-\d{1,5})?(?:,\d{1,5}(?:-\d{1,5})?)*")
 _NOFILE = re.compile(r"nofile=(-?\d+)(?::-?\d+)?")
 
 
@@ -36,7 +37,7 @@ def apply(options: Invocation, workload: Workload) -> None:
     workload.flaws += shm.flaws
     workload.host_ipc, workload.ignored_size = shm.host_ipc, shm.ignored_size
     workload.memory_limit = _setting(options.last("memory"))
-    workload.cpu_limit = _processors(options.last("cpus"))
+    workload.cpu_limit = least(_processors(options.last("cpus")), _cpuset(options.last("cpuset-cpus")))
     workload.nofile = next((found for word in reversed(options.values("ulimit")) if (found := _nofile(word))), None)
     workload.gpus = _has_gpus(options)
     workload.environment = dict(_variable(word) for word in options.values("env"))
@@ -203,6 +204,24 @@ def _processors(word: Word | None) -> Setting[float] | None:
     except ValueError:
         value = 0.0
     return Setting(value if 0 < value < 1e6 else None, word.at, word.text)
+
+
+def _cpuset(word: Word | None) -> Setting[float] | None:
+    return None if word is None else Setting(processors_in(word.text) if word.known else None, word.at, word.text)
+
+
+def processors_in(text: str) -> float | None:
+    """How many processors a set such as `0-3,8` holds; None for anything else."""
+    if not _CPUSET.fullmatch(text):
+        return None
+    ends = [part.partition("-") for part in text.split(",")]
+    return float(sum(max(int(last or first) - int(first) + 1, 0) for first, _, last in ends))
+
+
+def least(*limits: Setting[float] | None) -> Setting[float] | None:
+    """The tightest of several limits that hold at once."""
+    given = [limit for limit in limits if limit is not None]
+    return min(given, key=lambda limit: limit.value or float("inf"), default=None)
 
 
 def _nofile(word: Word) -> Setting[int] | None:

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from dllint.deploy.images import Image, built_for
@@ -45,6 +46,7 @@ _TOOLS = frozenset(
     pre-commit mkdocs sphinx-build make cmake ctest curl wget git tar rm cp mv chmod chown date df du find hadolint
     """.split()  # noqa: SIM905 - one word a tool reads better than a list of quotes
 )
+_TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "tox", "nox"})
 _TRAINS = re.compile(
     r"(?:^|[/_.-])(?:pre|re)?(?:train|fine-?tune|finetuning|training|fit)(?:[/_.-]|$|er\b)", re.IGNORECASE
 )
@@ -58,6 +60,8 @@ def training(workload: Workload, plan: Plan) -> Training | None:
     found = Training(workload, plan, "", words)
     commands = [without_prefix(command) for command in simple_commands(words)]
     if _switches_workers_off(words) or found.has_no_workers or _is_other(commands, found.runs):
+        return None
+    if _only_tests(commands) and _tests_start_no_workers(plan):
         return None
     if not found.runs and _project_has_no_workers(plan):
         return None
@@ -142,7 +146,30 @@ def _is_tool(command: Sequence[str]) -> bool:
     head = os.path.basename(command[0])
     if head in _TOOLS or _SERVING.search(head):
         return True
+    if head == "yolo":
+        return not any(word.removeprefix("mode=") in ("train", "val") for word in command)
     return head.startswith("python") and command[1:2] in (["-c"], ["--version"], ["-V"])
+
+
+def _only_tests(commands: list[list[str]]) -> bool:
+    """Whether all that runs is a test runner, and tools that make things ready for it."""
+    known = [command for command in commands if command and command[0]]
+    tests = [command for command in known if _runs_tests(command)]
+    return bool(tests) and all(command in tests or _is_tool(command) for command in known)
+
+
+def _runs_tests(command: Sequence[str]) -> bool:
+    return os.path.basename(command[0]) in _TEST_RUNNERS or any(
+        before == "-m" and word in _TEST_RUNNERS for before, word in pairwise(command)
+    )
+
+
+def _tests_start_no_workers(plan: Plan) -> bool:
+    """Whether the project's tests are seen, and none of them builds a loader that may have workers."""
+    if not any(module.is_test for module in plan.program.modules.by_file.values()):
+        return False
+    loaders = plan.program.facts.loaders
+    return not any(loader.module.is_test and not loader.has_no_workers for loader in loaders)
 
 
 def _says_training(script: str) -> bool:

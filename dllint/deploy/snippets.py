@@ -1,4 +1,5 @@
-"""Where shell commands stand in a file of each kind: scripts, recipes of Makefiles, blocks of Markdown, CI steps."""
+"""Where shell commands stand in a file of each kind: scripts, recipes of Makefiles, blocks of Markdown and
+reStructuredText, units of systemd, CI steps."""
 
 from __future__ import annotations
 
@@ -28,6 +29,15 @@ _INDENTED_COMMAND = re.compile(
     r"^[ \t]+(?:\$ )?(?:sudo )?(?:nvidia-)?(?:docker|podman) (?:container |image |buildx )?(?:run|create|build) -",
     re.MULTILINE,
 )
+_DIRECTIVE = re.compile(
+    r"^(?P<indent>[ \t]*)(?:\.\. (?:code-block|code|sourcecode|prompt)::[ \t]*(?P<language>[\w+-]*)|[^\n]*::)"
+    r"[ \t]*\r?\n"
+    r"(?P<body>(?:[ \t]*\r?\n|(?P=indent)[ \t]+\S[^\n]*(?:\n|$))+)",
+    re.MULTILINE,
+)
+"""A block of code in reStructuredText: by a directive, or behind a paragraph that ends in `::`."""
+_EXEC = re.compile(r"^Exec\w+[ \t]*=[ \t]*[-@:+!|]*(?P<command>(?:[^\n]*\\\r?\n)*[^\n]*)", re.MULTILINE)
+"""What a unit of systemd starts."""
 _SET = re.compile(r"^([ \t]*)set[ \t]+(\"?)([A-Za-z_]\w*)=([^\"\r\n]*)\"?", re.MULTILINE | re.IGNORECASE)
 _PS_SET = re.compile(r"^([ \t]*)\$(?:env:)?([A-Za-z_]\w*)[ \t]*=[ \t]*", re.MULTILINE)
 
@@ -155,10 +165,25 @@ def _prompts(text: str) -> Iterator[re.Match[str]]:
             yield found
 
 
+# Other texts
+
+
+def _restructured(file: DeployFile) -> Iterator[Script]:
+    for found in _DIRECTIVE.finditer(file.text):
+        yield from _block(file, (found["language"] or "").lower(), *found.span("body"))
+
+
+def _unit(file: DeployFile) -> Iterator[Script]:
+    for found in _EXEC.finditer(file.text):
+        yield Script(Mapped(found["command"], found.start("command")), file.folder)
+
+
 _READERS: dict[Kind, Callable[[DeployFile], Iterator[Script]]] = {
     Kind.SHELL: _shell,
     Kind.MAKEFILE: _makefile,
     Kind.MARKDOWN: _markdown,
+    Kind.RESTRUCTURED: _restructured,
+    Kind.QUADLET: _unit,
     Kind.POWERSHELL: _powershell,
     Kind.BATCH: _batch,
 }

@@ -24,6 +24,7 @@ _EXPLAINS = re.compile(
 )
 _KINDS = (
     Kind.MARKDOWN,
+    Kind.RESTRUCTURED,
     Kind.SHELL,
     Kind.POWERSHELL,
     Kind.BATCH,
@@ -63,6 +64,14 @@ def is_run(training: Training) -> bool:
     others = (built_for(workload, plan) for workload in plan.workloads if workload.launcher is not DOCKERFILE)
     # The arguments of a build make another image of the same stage.
     return any(other is not None and other.at == image.at for other in others)
+
+
+def is_sized_for_its_build(training: Training) -> bool:
+    """Whether a file that builds the image sizes the memory of the build, which DLL703 reports there."""
+    plan = training.plan
+    image = built_for(training.workload, plan)
+    others = [workload for workload in plan.workloads if workload.launcher is DOCKERFILE and workload.flaws]
+    return image is not None and any(built_for(workload, plan) == image for workload in others)
 
 
 def is_explained(training: Training) -> bool:

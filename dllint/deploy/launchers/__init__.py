@@ -57,10 +57,15 @@ class CodeFrontEnd(NamedTuple):
 
 
 _WITH_COMMANDS = frozenset((Kind.SHELL, Kind.MAKEFILE, Kind.MARKDOWN, Kind.POWERSHELL, Kind.BATCH, Kind.YAML))
+_WITH_COMMANDS |= {Kind.RESTRUCTURED, Kind.QUADLET}
 FRONT_ENDS: tuple[FrontEnd, ...] = (
     FrontEnd("dockerfile", frozenset({Kind.DOCKERFILE}), ((b"FROM",), (b"from",), (b"From",))),
     FrontEnd("docker_run", _WITH_COMMANDS, ((b"docker",), (b"podman",), (b"nerdctl",), (b"DOCKER",))),
-    FrontEnd("ci_jobs", frozenset({Kind.YAML}), ((b"container", b"jobs"), (b"image", b"script"))),
+    FrontEnd(
+        "ci_jobs",
+        frozenset({Kind.YAML}),
+        ((b"container", b"jobs"), (b"image", b"script"), (b"docker", b"image", b"jobs")),
+    ),
     FrontEnd("devcontainer", frozenset({Kind.JSON}), ((b"image",), (b"ockerfile",), (b"ocker",))),
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),
     FrontEnd("gcp_batch", frozenset((Kind.YAML, Kind.JSON)), ((b"taskGroups", b"imageUri"),)),

@@ -1,4 +1,4 @@
-"""Jobs of CI that run in a container: GitHub Actions (`container`) and GitLab (`image`)."""
+"""Jobs of CI that run in a container: GitHub Actions (`container`), GitLab (`image`) and CircleCI (`docker`)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ GITHUB = Launcher("GitHub Actions", "give the job's container `options: --shm-si
 GITLAB = Launcher(
     "GitLab CI", "set `shm_size = {size}` below `[runners.docker]` in the runner's config.toml", "{bytes}"
 )
+CIRCLECI = Launcher(
+    "CircleCI", "its docker executor has no size for that: use a machine executor and `docker run --shm-size={size}`"
+)
 _GITLAB_SCRIPTS = ("before_script", "script", "after_script")
 
 
@@ -32,6 +35,8 @@ def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
             yield from _github(tree, file, plan)
         elif file.name.endswith(".gitlab-ci.yml") or ".gitlab/" in file.path:
             yield from _gitlab(tree, file, plan)
+        elif tree.get("jobs") is not None and (".circleci" in file.path or "version" in tree):
+            yield from _circleci(tree, file, plan)
 
 
 # GitHub Actions
@@ -107,3 +112,37 @@ def _gitlab(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
             workload.image = Setting(written.text, written.at, written.text)
             workload.command = ("\n".join(scripts),)
             yield workload
+
+
+# CircleCI
+
+
+def _circleci(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
+    jobs = tree.get("jobs")
+    for name, job in jobs.pairs() if jobs is not None else []:
+        executor = job.get("executor")
+        called = (executor.text or executor.text_of("name")) if executor is not None else ""
+        image = _primary(job) or (_primary(tree.get("executors", called)) if called else None)
+        if image is None or not image.text or "<<" in image.text:
+            continue
+        at = executor.key_at if executor is not None else image.at
+        workload = Workload(CIRCLECI, file.path, file.line_at(at.row), name, plan.root)
+        workload.image = Setting(image.text, image.at, image.text)
+        scripts = list(_circleci_scripts(job))
+        workload.command = ("\n".join(scripts),) if scripts else None
+        yield workload
+
+
+def _primary(job: Tree | None) -> Tree | None:
+    """The image that the steps of a job run in: the first of its list, beside which the others are services."""
+    images = job.get("docker") if job is not None else None
+    first = next(iter(images.items()), None) if images is not None else None
+    return first.get("image") if first is not None else None
+
+
+def _circleci_scripts(job: Tree) -> Iterator[str]:
+    steps = job.get("steps")
+    for step in steps.items() if steps is not None else []:
+        text = step.text_of("run") or step.text_of("run", "command")
+        if text:
+            yield text

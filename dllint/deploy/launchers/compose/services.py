@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.deploy.docker_options import least, processors_in
 from dllint.deploy.images import built_for
 from dllint.deploy.launchers.compose.interpolation import Text, env_file
 from dllint.deploy.launchers.compose.layers import Layer, Merged
@@ -185,8 +186,12 @@ def _memory_limit(service: Merged) -> Setting[int] | None:
 
 
 def _cpu_limit(service: Merged) -> Setting[float] | None:
-    found = service.setting_of("deploy", "resources", "limits", "cpus") or service.setting_of("cpus")
-    return Setting(_number(found.value), found.at, found.text) if found is not None else None
+    quota = service.setting_of("deploy", "resources", "limits", "cpus") or service.setting_of("cpus")
+    cores = service.setting_of("cpuset")
+    return least(
+        Setting(_number(quota.value), quota.at, quota.text) if quota is not None else None,
+        Setting(processors_in(cores.value or ""), cores.at, cores.text) if cores is not None else None,
+    )
 
 
 def _number(text: str | None) -> float | None:

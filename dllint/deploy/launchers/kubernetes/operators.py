@@ -34,10 +34,12 @@ def pods(tree: Tree, plan: Plan) -> Iterator[Pod]:
     if kind in _ARGO and group == "argoproj.io":
         yield from _argo(tree)
         return
-    shaped = _SHAPES.get(kind, _plain)
     for spec, chain in specs(tree):
         pod = pod_of(spec, chain)
-        yield from runtime(tree, pod, plan) if kind in RUNTIMES else shaped(tree, pod, chain)
+        # The trials of a Katib experiment are objects within it.
+        maker = next((around for around in reversed(chain) if around.text_of("kind") in _SHAPES), tree)
+        shaped = _SHAPES.get(maker.text_of("kind"), _plain)
+        yield from runtime(tree, pod, plan) if kind in RUNTIMES else shaped(maker, pod, chain)
 
 
 def _plain(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
@@ -48,12 +50,22 @@ def _plain(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
 
 
 def _pytorch_job(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
-    """With a GPU it trains; one without runs what its program says, such as a test of the cluster."""
+    """With a GPU in one of its pods it trains; without, it runs what its program says, such as a test of the cluster."""
     main = [container for container in pod.containers if not container.is_init]
     for container in main:
-        is_main = container.name == _MAIN or len(main) == 1
-        container.is_training = is_main and has_gpus(container.tree.get("resources", "limits"))
+        container.is_training = (container.name == _MAIN or len(main) == 1) and _uses_gpus(tree)
     return (pod,)
+
+
+def _uses_gpus(job: Tree) -> bool:
+    """Whether a replica of a PyTorchJob has GPUs: its replicas run one program."""
+    replicas = job.get("spec", "pytorchReplicaSpecs")
+    for _, replica in replicas.pairs() if replicas is not None else []:
+        containers = replica.get("template", "spec", "containers")
+        for container in containers.items() if containers is not None else []:
+            if has_gpus(container.get("resources", "limits")):
+                return True
+    return False
 
 
 def _mpi_job(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:

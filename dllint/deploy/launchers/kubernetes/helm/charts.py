@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
     from dllint.deploy.texts import DeployFile
 
+_VALUES = ("values.yaml", "values.yml")
+_CHART = ("Chart.yaml", "Chart.yml")
 _OTHER_VALUES = re.compile(r"values[-_.].+\.ya?ml|.+[-_.]values\.ya?ml")
 _DEEPEST = 6
 _STR, _NULL, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:null", "tag:yaml.org,2002:merge"
@@ -56,8 +58,15 @@ class _Charts:
         self._files = plan.files
         self._scopes: dict[str, tuple[Scope, tuple[Scope, ...]]] = {}
         self._others: dict[str, list[str]] = {}
+        self._apart: list[str] = []
+        """Values files that lie beside no chart."""
         for path, file in plan.files.items():
-            if _OTHER_VALUES.fullmatch(file.name):
+            if not _OTHER_VALUES.fullmatch(file.name) and file.name not in _VALUES:
+                continue
+            beside = any(os.path.join(file.folder, chart) in plan.files for chart in _CHART)
+            if not beside:
+                self._apart.append(path)
+            elif file.name not in _VALUES:
                 self._others.setdefault(file.folder, []).append(path)
 
     def scopes(self, chart: str) -> tuple[Scope, tuple[Scope, ...]]:
@@ -74,11 +83,19 @@ class _Charts:
         layers = [given.get(name) if given is not None else None, self._document(chart, "values.yaml")]
         known = [layer for layer in layers if layer is not None]
         others = [self._document("", path) for path in self._others.get(chart, ())]
+        keys = {key for layer in known for key, _ in layer.pairs()}
+        others += [values for path in self._apart if _only_has(values := self._document("", path), keys)]
         return Scope(Values(known), own), tuple(Scope(Values([other, *known]), own) for other in others if other)
 
     def _document(self, folder: str, name: str) -> Tree | None:
         file = self._files.get(os.path.join(folder, name))
         return file.documents.trees[0] if file is not None and file.documents.trees else None
+
+
+def _only_has(values: Tree | None, keys: set[str]) -> bool:
+    """Whether a values file sets some of these keys and no other: then it most likely is for their chart."""
+    own = {key for key, _ in values.pairs()} if values is not None else set()
+    return bool(own) and own <= keys
 
 
 class _Filler:

@@ -142,6 +142,8 @@ class _Renderer:
     def _value(self, written: str, body: str, row: int, *, is_alone: bool, is_last: bool) -> None:
         put = Put(evaluate(body, self._scope()) if not body.startswith("template") else UNKNOWN, written)
         indent = _INDENT.search(body)
+        if (is_alone or indent) and self._is_set_elsewhere(body, put.value):
+            put = put._replace(value=UNKNOWN)
         if not is_alone and is_last and indent and self._line().rstrip().endswith(":"):
             self.heads[row] = _Insertion(row, int(indent[1]), put)
             self.out.append(_NOT_END.sub(" ", written))
@@ -181,7 +183,7 @@ class _Renderer:
         if keyword == "define":
             truth = False
         elif keyword == "with":
-            scope = scope.inside(value)
+            scope = scope.inside(UNKNOWN if truth is None else value)
         elif keyword == "range":
             scope = scope.inside(UNKNOWN)
             truth = False if truth is False else None
@@ -209,6 +211,14 @@ class _Renderer:
         if truth is None or self._scope().dot is not None:
             return truth
         return truth if all(evaluate(condition, other).truth in (truth, None) for other in self.others) else None
+
+    def _is_set_elsewhere(self, body: str, value: Value) -> bool:
+        """Whether other values files of the chart put something else where whole lines are put in."""
+        if self._scope().dot is not None or not value.is_known:
+            return False
+        own = value.tree.node if value.tree is not None else None
+        found = (evaluate(body, other).tree for other in self.others)
+        return any(tree is not None and tree.node is not own for tree in found)
 
     def _is_decided(self) -> bool:
         return all(block.is_live is not None for block in self.blocks)
