@@ -1,4 +1,4 @@
-"""The shell steps of CI files (GitHub, GitLab, CircleCI, Azure Pipelines and those alike), of task files and SkyPilot."""
+"""The shell steps of CI files (GitHub, GitLab, CircleCI, Azure Pipelines ...), of task files and of SkyPilot."""
 
 from __future__ import annotations
 

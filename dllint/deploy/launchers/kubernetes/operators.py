@@ -50,7 +50,7 @@ def _plain(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
 
 
 def _pytorch_job(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
-    """With a GPU in one of its pods it trains; without, it runs what its program says, such as a test of the cluster."""
+    """With a GPU in one of its pods it trains; without, it runs what its program says: a test of the cluster."""
     main = [container for container in pod.containers if not container.is_init]
     for container in main:
         container.is_training = (container.name == _MAIN or len(main) == 1) and _uses_gpus(tree)
