@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import conditions
@@ -69,18 +69,25 @@ def within(program: Program, node: ast.AST, frame: Frame, depth: int = 0) -> Ite
         inner = Frame(value.scope, value.receiver, node, frame, value.outer)
         hop = Related(f"{value.scope.qualname} called here", frame.scope.module.location(node))
         for part in _parts(value.scope):
-            if block_of(part).parent is not None:
+            if not is_on_every_way(part):
                 continue
             yield Effect(part, inner, (hop,))
             for effect in within(program, part, inner, depth + 1):
                 yield Effect(effect.node, effect.frame, (hop, *effect.way))
 
 
-def at_import(program: Program, module: Module) -> Iterator[Effect]:
-    """What runs whenever a module is imported: outside of the main guard, on every way."""
+def is_on_every_way(node: ast.AST) -> bool:
+    """Whether nothing decides about a statement of a function or module."""
+    return block_of(node).parent is None
+
+
+def at_import(
+    program: Program, module: Module, runs: Callable[[ast.AST], bool] = is_on_every_way
+) -> Iterator[Effect]:
+    """What runs whenever a module is imported, outside of the main guard: of its statements those that `runs` takes."""
     frame = Frame(module.scope)
     for part in _parts(module.scope):
-        if block_of(part).parent is None and not conditions.is_guarded(part):
+        if runs(part) and not conditions.is_guarded(part):
             yield Effect(part, frame)
             yield from within(program, part, frame)
 

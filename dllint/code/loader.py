@@ -10,7 +10,7 @@ from dllint.code import apis, classes, conditions
 from dllint.code.apis import LoaderApi
 from dllint.code.arguments import Argument, Arguments, collect, name_positional
 from dllint.code.modules import Module
-from dllint.code.scopes import dotted
+from dllint.code.scopes import dotted, last_name
 from dllint.code.values import (
     UNKNOWNS,
     ClassRef,
@@ -117,11 +117,17 @@ class Loader:
     @property
     def made_at(self) -> Location:
         """Where the loader is made: for the project's own loader class the call of that."""
-        made, frame = (
-            self.construction,
-            self.frame.receiver.frame if isinstance(self.frame.receiver, Instance) else None,
-        )
-        return self.location if made is self.call or frame is None else frame.scope.module.location(made)
+        made, holder = self.construction, self.frame.receiver
+        frame = holder.frame if isinstance(holder, Instance) else None
+        if made is self.call or frame is None or not self._is_built_by_base:
+            return self.location
+        return frame.scope.module.location(made)
+
+    @property
+    def _is_built_by_base(self) -> bool:
+        """Whether it is an object of the project's own loader class: `super().__init__(...)` builds it, and not a
+        call in a trainer that keeps the loader."""
+        return isinstance(self.call, ast.Call) and last_name(self.call.func) == "__init__"
 
     def where(self, name: str) -> Location:
         """Where an argument stands; the call if it is not passed."""

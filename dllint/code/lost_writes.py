@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from dllint.code import classes, loaders
 from dllint.code.facts import WorkerEntry
 from dllint.code.links import parent, scope_of
 from dllint.code.modules import Module
 from dllint.code.scopes import FunctionScope, Scope
-from dllint.code.values import Derived, Frame, Value
+from dllint.code.values import Derived, Frame, ModuleRef, Value
 from dllint.code.worker_writes import Carried, Write, carried_objects, is_shared, writes
 from dllint.finding import Location
 from dllint.records import dataclass
@@ -141,13 +141,39 @@ class _Search:
         return False
 
     def _of_global(self) -> Iterator[Read]:
-        module, name = self.write.step.scope.module, self.write.name
-        module.scopes_around(module.lines_with(name))  # links the nodes that are looked at
-        for node in ast.walk(module.scope.node):
-            if isinstance(node, ast.Name) and node.id == name and _is_read(node):
-                scope = scope_of(node)
-                if scope not in self.inside and not (isinstance(scope, FunctionScope) and name in scope.bindings):
-                    yield Read(node, module)
+        own, name = self.write.step.scope.module, self.write.name
+        for module in self.program.importers(own):
+            lines = module.lines_with(name)
+            if not lines or (module is not own and module.is_test):
+                continue
+            module.scopes_around(lines)  # links the nodes that are looked at
+            is_global = self._is_own if module is own else self._is_imported
+            for node in ast.walk(module.scope.node):
+                if _is_named(node, name) and _is_read(node):
+                    scope = scope_of(node)
+                    if scope not in self.inside and is_global(node, scope):
+                        yield Read(node, module)
+
+    def _is_own(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether a name in the module of the global means the global."""
+        is_local = isinstance(scope, FunctionScope) and self.write.name in scope.bindings
+        return isinstance(node, ast.Name) and not is_local
+
+    def _is_imported(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether another module means the global: `stats.SEEN`, or a container by `from stats import SEEN`."""
+        own = self.write.step.scope.module
+        if isinstance(node, ast.Attribute):
+            return ModuleRef(own).key in {v.key for v in self.program.evaluator.values(node.value, Frame(scope))}
+        if isinstance(self.write.node, ast.AugAssign):
+            return False  # a number that was imported is the one from before
+        meant = {value.key for value in self.program.member(own, self.write.name)}
+        return any(value.key in meant for value in self.program.evaluator.values(node, Frame(scope)))
+
+
+def _is_named(node: ast.AST, name: str) -> TypeGuard[ast.Name | ast.Attribute]:
+    if isinstance(node, ast.Name):
+        return node.id == name
+    return isinstance(node, ast.Attribute) and node.attr == name
 
 
 def _objects(program: Program, node: ast.expr, frame: Frame) -> Iterator[Value]:

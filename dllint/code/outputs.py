@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes
 from dllint.code.callables import bound_partial, callable_method, innermost
-from dllint.code.scopes import FunctionScope
+from dllint.code.scopes import FunctionScope, last_name
 from dllint.code.values import Collection, Frame, Function, Instance, Partial, Value, Values
 from dllint.records import dataclass
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _GIVES_A_SAMPLE = ("__getitem__", "__next__")
+_REGROUPS = frozenset({"list", "tuple", "zip"})
 _DEEPEST = 3
 _MOST_PARTS = 40
 
@@ -68,6 +69,33 @@ def batches(program: Program, collate: Value) -> Iterator[Output]:
         method = callable_method(program, target)
         if method is not None:
             yield from of_function(method, Frame(method, target))
+
+
+def passes_on(collate: FunctionScope) -> bool:
+    """Whether a collate function gives the samples as it got them: `batch`, `batch[0]`, `list(zip(*batch))`."""
+    collate.index()
+    node = collate.node
+    positional = [*node.args.posonlyargs, *node.args.args]
+    if not positional or collate.is_generator:
+        return False
+    name = positional[-1].arg
+    if any(binding.kind != "parameter" for binding in collate.bindings.get(name, ())):
+        return False
+    given = [node.body] if isinstance(node, ast.Lambda) else [r.value for r in collate.returns]
+    return bool(given) and all(value is not None and _is_batch(value, name) for value in given)
+
+
+def _is_batch(node: ast.expr, name: str) -> bool:
+    """Whether an expression is the batch that came in, a sample of it, or its samples in another order."""
+    if isinstance(node, ast.Name):
+        return node.id == name
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.value, ast.Name) and node.value.id == name
+    if isinstance(node, ast.Starred):
+        return _is_batch(node.value, name)
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or last_name(node.func) not in _REGROUPS:
+        return False
+    return _is_batch(node.args[0], name)
 
 
 def of_function(scope: FunctionScope, frame: Frame) -> Iterator[Output]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _CONTAINERS = frozenset({"collections.defaultdict", "collections.deque", "collections.OrderedDict"})
 _KEEPS_ALL = frozenset({"list", "tuple", "sorted", "set", "dict", "deque", "cycle", *apis.JOINS_TENSORS})
+_SHOWS = frozenset({"print", "pprint"})
 _DEEPEST = 2
 """Calls that a batch is followed into."""
 
@@ -58,15 +59,17 @@ def of_iteration(program: Program, iteration: Iteration) -> Iterator[Kept]:
         yield from _by_comprehension(program, iteration, node)
     elif isinstance(node, ast.Call) and last_name(node.func) == "iter":
         yield from _through_next(program, iteration)
-    elif isinstance(node, ast.Call) and last_name(node.func) in _KEEPS_ALL and not _has_bound(node):
+    elif isinstance(node, ast.Call) and last_name(node.func) in _KEEPS_ALL and not _is_bounded_call(node):
         batch = Batch(iteration.loader, iteration.named, ())
         if drawn.is_tensor(program, batch):
             yield Kept(node, iteration.frame, batch, iteration.named)
 
 
-def _has_bound(call: ast.Call) -> bool:
-    """`deque(loader, maxlen=4)`."""
-    return any(keyword.arg == "maxlen" for keyword in call.keywords) or len(call.args) > 1
+def _is_bounded_call(call: ast.Call) -> bool:
+    """`deque(loader, maxlen=4)`; and `print(list(loader))`, which nobody does with more than a handful."""
+    around = parent(call)
+    is_shown = isinstance(around, ast.Call) and isinstance(around.func, ast.Name) and around.func.id in _SHOWS
+    return is_shown or len(call.args) > 1 or any(keyword.arg == "maxlen" for keyword in call.keywords)
 
 
 def _is_cut(program: Program, iteration: Iteration) -> bool:

@@ -6,15 +6,19 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code import effects, start_method, writing
+from dllint.code import conditions, effects, start_method, writing
 from dllint.code.apis.side_effects import SIDE_EFFECTS
 from dllint.code.effects import Effect
+from dllint.code.links import block_of
 from dllint.code.loader import Loader
+from dllint.code.scopes import last_name
 from dllint.code.scripts import Script
 from dllint.code.values import Derived, External, Product
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
+
+_PRESENCE = frozenset({"exists", "isdir", "isfile", "is_dir", "is_file", "lexists", "listdir"})
 
 
 def spawning_loader(script: Script) -> Loader | None:
@@ -31,10 +35,23 @@ def spawning_loader(script: Script) -> Loader | None:
 
 def at_import(script: Script) -> Iterator[tuple[Effect, str]]:
     """What the script does outside of the main guard, with a word for it: `opens for writing`, `deletes` ..."""
-    for effect in effects.at_import(script.program, script.module):
+    for effect in effects.at_import(script.program, script.module, _is_done_again):
         what = _what(script.program, effect)
         if what:
             yield effect, what
+
+
+def _is_done_again(node: ast.AST) -> bool:
+    """Whether at most the presence of a file decides: a folder is deleted again, once it is there again."""
+    if effects.is_on_every_way(node):
+        return True
+    plain = all(block.owner is None or isinstance(block.owner, ast.If) for block in block_of(node).chain())
+    tests = conditions.leading_to(node)
+    return plain and all(outcome and _asks_for_presence(test) for test, outcome in tests)
+
+
+def _asks_for_presence(test: ast.expr) -> bool:
+    return isinstance(test, ast.Call) and last_name(test.func) in _PRESENCE
 
 
 def _what(program: Program, effect: Effect) -> str:

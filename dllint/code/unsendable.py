@@ -51,7 +51,7 @@ class Collation:
         self.stacks = False
         """By the default collate of torch, as far as is seen."""
         self.passes_on = False
-        """Without a change, as batch_size=None and collate_fn=list do."""
+        """Without a change, as batch_size=None, collate_fn=list and `lambda batch: batch[0]` do."""
         self.keeps_graphs = False
         """By a function of the project that does not speak of taking them away."""
         for loader in loaders:
@@ -69,6 +69,7 @@ class Collation:
             if isinstance(value, External) and value.name in ("builtins.list", "builtins.tuple"):
                 self.passes_on = True
             elif isinstance(value, Function):
+                self.passes_on |= outputs.passes_on(value.scope)
                 names = {last_name(node) for node in ast.walk(value.scope.node) if isinstance(node, ast.Attribute)}
                 self.keeps_graphs |= not names & _CURES
 
