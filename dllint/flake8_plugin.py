@@ -37,7 +37,7 @@ Problem = tuple[int, int, str, type]
 _PLUGIN = "DLL"
 _STDIN = "-"
 _PREFIX = "dllint-"
-_OPTIONS = {
+OPTIONS = {
     "target-python": "the Python that the project runs on, such as 3.12",
     "platforms": "where the project runs, with commas: linux, macos, windows",
     "start-method": "fork, spawn or forkserver, where the project sets it out of sight",
@@ -63,7 +63,7 @@ class Plugin:
     def add_options(cls, manager: OptionManager) -> None:
         """Tell flake8 which options there are, and which rules are off until they are asked for."""
         manager.add_option(f"--{_PREFIX}config", metavar="FILE", parse_from_config=True, help="dllint's settings file")
-        for key, text in _OPTIONS.items():
+        for key, text in OPTIONS.items():
             listed = key in _LISTS
             manager.add_option(f"--{_PREFIX}{key}", parse_from_config=True, comma_separated_list=listed, help=text)
         manager.extend_default_ignore(_opt_in())
@@ -136,7 +136,7 @@ def _opt_in() -> list[str]:
 
 def _given(options: Namespace) -> dict[str, Any]:
     """The fields of Settings that stand in flake8's options. Raises SettingsError."""
-    values = {key: getattr(options, (_PREFIX + key).replace("-", "_")) for key in _OPTIONS}
+    values = {key: getattr(options, (_PREFIX + key).replace("-", "_")) for key in OPTIONS}
     given = {key: value for key, value in values.items() if value}
     fields = parse_values({key: value for key, value in given.items() if key in KEYS}, "flake8: --dllint")
     if multiprocessing.parent_process() is not None:
