@@ -185,6 +185,10 @@ def as_json(key: str, **more: str) -> Callable[[str], str]:
     return lambda text: "".join(json.dumps({**more, key: f"{line}\n"}) + "\n" for line in text.splitlines())
 
 
+def frames_as(template: str) -> Callable[[str], str]:
+    return lambda text: re.sub(r'  File "(.*)", line 7, in (\S+)\n *(.*)', template, text)
+
+
 DRESSES: dict[str, Callable[[str], str | bytes]] = {
     "kubectl": each_line("2026-11-29T20:33:30.123456789Z "),
     "kubectl prefix": each_line("[pod/trainer-0/main] "),
@@ -204,6 +208,11 @@ DRESSES: dict[str, Callable[[str], str | bytes]] = {
     "json deep down": lambda text: json.dumps({"attributes": {"exception.stacktrace": text}}) + "\n",
     "json cut off": lambda text: json.dumps({"message": text})[:-4] + "\n",
     "compose json": lambda text: each_line("trainer-1  | ")(as_json("msg")(text)),
+    "rich": frames_as("│ \\1:7 in \\2  │\n│ ❱ 7 │ \\3 │"),
+    "rich, narrow": frames_as("│ \\1:71  │\n│ 7 in \\2 │\n│ ❱ 7 │ \\3"),
+    "ipython": frames_as("\\1 in \\2(self)\n      6 \n----> 7 \\3\n"),
+    "new ipython": frames_as("File ~\\1:7, in \\2(self)\n----> 7 \\3"),
+    "quoted": each_line("> "),
     "repr": lambda text: f"ERROR: {text!r}\n",
     "windows": lambda text: text.replace("\n", "\r\n"),
     "utf-16": lambda text: text.encode("utf-16"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -24,26 +23,23 @@ from dllint.diagnose.signatures import (
     Role,
     Signature,
 )
+from dllint.diagnose.tracebacks import Frame, Traceback
 from dllint.finding import Failure
 from dllint.records import dataclass, field
 
 _MOST_EVIDENCE = 5
 _LONGEST_EVIDENCE = 500
-_TRACEBACK_REACH = 12
-"""Lines after the last frame that still belong to its error: messages may have several."""
-_CAUGHT_REACH = 60
-"""Lines without a frame after which an original traceback is given up."""
+_ALERT, _CAUGHT_REACH = 20, 60
+"""Lines that are read with care after a frame, and after an exception that a worker handed on."""
 _EXPLAINS_BEFORE = 400
 """Lines that a symptom may be printed before the cause that explains it: processes do not wait for one another."""
 _WRAPPED_AT = 60
 """Length from which a line may have been broken by a terminal."""
 _MOST_DULL = 20_000
-_FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<row>\d+)(?:, in (?P<function>.+))?')
-_LIBRARY = re.compile(r"(?:site|dist)-packages/|^<|/lib/python\d|/python\d[\d.]*/(?:lib/)?|\bLib/|^h5py/|\.pyx$")
-_MARKERS = re.compile(r"[\s^~]+")
-"""What Python draws below the source code of a frame."""
+_MOST_WRITERS = 1_000
 _RAISED = re.compile(
-    r"(?:\S+\s+){0,3}?(?!(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b)(?:(?:[\w<>]+\.)+(?=\w)|(?=[A-Z]))(?P<name>\w+)(?::\s|:?\s*$)"
+    r"(?:\S+\s+){0,3}?(?!(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b)"
+    r"(?:(?:[\w<>]+\.)+(?=\w)|(?=[A-Z]))(?P<name>\w+)(?::\s|:?\s*$)"
 )
 """The last line of a traceback, behind prefixes that are not known."""
 _ENDINGS = ("KeyboardInterrupt", "SystemExit", "GeneratorExit")
@@ -52,7 +48,6 @@ _WORKER_LOOP = "_utils/worker.py _worker_loop"
 _FETCHING = re.compile(r"_utils/fetch\.py ")
 _COLLATING = re.compile(r"_utils/collate\.py \S+\Z")
 _IN_WORK = re.compile(rf"{re.escape(_WORKER_LOOP)}|{_FETCHING.pattern}")
-_HEAD = "Traceback (most recent call last)"
 _DIGITS = b"0123456789"
 
 
@@ -61,14 +56,6 @@ class Evidence(NamedTuple):
 
     line: int
     text: str
-
-
-class Frame(NamedTuple):
-    """A place in the user's own code that a traceback names."""
-
-    path: str
-    row: int
-    function: str
 
 
 @dataclass
@@ -108,29 +95,12 @@ class _Caught(NamedTuple):
 class _Writer:
     """What is open in the output of one process."""
 
-    frames: list[str] = field(default_factory=list)
-    """`path function` of the traceback that is being read."""
-    users: deque[Frame] = field(default_factory=lambda: deque(maxlen=24))
-    age: int = _TRACEBACK_REACH
-    """Lines since the last frame."""
-    after_frame: bool = False
+    traceback: Traceback = field(default_factory=Traceback)
     lost: Evidence | None = None
     """The end of a traceback of the queue's feeder thread."""
     caught: _Caught | None = None
     last: str = ""
     """The line before, if it meant nothing by itself."""
-
-    def enter(self, frame: re.Match[str]) -> None:
-        """Take in one frame."""
-        path, function = frame["path"].replace("\\", "/"), (frame["function"] or "").strip()
-        self.frames.append(f"{path} {function}")
-        self.after_frame = True
-        if not _LIBRARY.search(path):
-            self.users.append(Frame(path, int(frame["row"]), function))
-
-    @property
-    def traceback(self) -> str:
-        return "\n".join(self.frames) if self.age < _TRACEBACK_REACH else ""
 
 
 def classify(lines: Iterable[tuple[int, bytes]]) -> Log:
@@ -186,22 +156,18 @@ class _Reader:
 
     def _line(self, row: int, line: Line) -> bool:
         """Take in one line; whether it meant anything."""
+        if len(self.writers) > _MOST_WRITERS:
+            self._close_all()
         writer = self.writers.setdefault(line.who, _Writer())
         text = line.text
-        if self._frame(writer, row, text):
+        if self._in_traceback(writer, row, line):
             return True
-        if writer.after_frame:
-            writer.after_frame = False
-            if text.startswith("    "):  # the source code of the frame
-                return True
-        if writer.age == 0 and _MARKERS.fullmatch(text):
-            return True
-        writer.age += 1
         if not text.strip():
             return False
         caught = CAUGHT.search(text)
         if caught:
-            self._close(writer)
+            if writer.caught and writer.caught.exception != caught[1]:
+                self._close(writer)
             writer.caught = _Caught(caught[1], _evidence(row, text))
             self.alert = _CAUGHT_REACH
             return True
@@ -215,35 +181,31 @@ class _Reader:
             return True
         return self._end_of_traceback(writer, row, text) or status is not None
 
-    def _frame(self, writer: _Writer, row: int, text: str) -> bool:
-        """Take in the head or a frame of a traceback, if the line is one."""
-        found = _FRAME.search(text)
-        headed = _HEAD in text
-        if headed:
-            self._lose(writer)
-            writer.frames.clear()
-        if found:
-            writer.enter(found)
-            if writer.lost is None and re.search(FEEDER, writer.frames[-1]):
-                writer.lost = _evidence(row, text)
-        elif not headed:
+    def _in_traceback(self, writer: _Writer, row: int, line: Line) -> bool:
+        """Take in the head, a frame or source code of a traceback, if the line is one."""
+        traceback = writer.traceback
+        if not traceback.take(line.text, boxed=line.boxed):
             return False
-        writer.age = 0
-        self.alert = max(self.alert, _CAUGHT_REACH if writer.caught else _TRACEBACK_REACH)
+        if traceback.started:
+            self._lose(writer)
+        elif writer.lost is None and traceback.frames and re.search(FEEDER, traceback.frames[-1]):
+            writer.lost = _evidence(row, line.text)
+        self.alert = max(self.alert, _CAUGHT_REACH if writer.caught else _ALERT)
         return True
 
     def _signature(self, writer: _Writer, text: str) -> Signature | None:
         """The signature of a line, or of a line and the one before, which a terminal may have broken."""
         found = self._match(writer, text)
         if found is None and len(writer.last) >= _WRAPPED_AT:
-            found = self._match(writer, f"{writer.last.rstrip()} {text.lstrip()}")
+            broken = (f"{writer.last.rstrip()}{space}{text.lstrip()}" for space in (" ", ""))
+            found = next(filter(None, (self._match(writer, whole) for whole in broken)), None)
         writer.last = text if found is None else ""
         if found is None:
             self.nearest.consider(self.row, text)
         return found
 
     def _match(self, writer: _Writer, text: str) -> Signature | None:
-        traceback = writer.traceback
+        traceback = writer.traceback.text
         for pattern, signature in COMPILED:
             if not pattern.search(text):
                 continue
@@ -260,7 +222,7 @@ class _Reader:
     def _end_of_traceback(self, writer: _Writer, row: int, text: str) -> bool:
         """The last line of a traceback: of a batch that could not be sent, or of what raised in a worker."""
         raised = _RAISED.match(text)
-        if raised is None or not writer.traceback:
+        if raised is None or not writer.traceback.text:
             return False
         if writer.lost:
             writer.lost = _evidence(row, text)
@@ -269,7 +231,7 @@ class _Reader:
         if writer.caught and writer.caught.exception == raised["name"]:
             self._raised(writer, raised["name"], _evidence(row, text))
             return True
-        if writer.caught or writer.age > 1 or not _IN_WORK.search(writer.traceback):
+        if writer.caught or writer.traceback.age > 1 or not _IN_WORK.search(writer.traceback.text):
             return False
         self._raised(writer, raised["name"], _evidence(row, text))
         return True
@@ -282,13 +244,13 @@ class _Reader:
             if writer.caught.evidence.line != evidence.line:
                 lines.insert(0, writer.caught.evidence)
             writer.caught = None
-        known = self.found.setdefault(signature.name, Diagnosis(signature, [], list(writer.users), 0))
+        known = self.found.setdefault(signature.name, Diagnosis(signature, [], list(writer.traceback.users), 0))
         known.times += 1
         known.evidence += [each for each in lines if each not in known.evidence][: _MOST_EVIDENCE - len(known.evidence)]
 
     def _raised(self, writer: _Writer, exception: str, last: Evidence) -> None:
         """An exception that no signature knows, out of a worker or out of making a sample in main."""
-        traceback = writer.traceback
+        traceback = writer.traceback.text
         of_sample = exception in SAMPLE_ERRORS or "NoneType" in last.text
         if (of_sample and (not traceback or _FETCHING.search(traceback))) or _COLLATING.search(traceback):
             self._report(writer, SAMPLE_RAISED, last)
@@ -331,5 +293,6 @@ def in_order(failures: list[Diagnosis]) -> list[Diagnosis]:
 def _evidence(row: int, text: str, at: int = 0) -> Evidence:
     """The line, or the part of a long one around the place that speaks."""
     if at > _LONGEST_EVIDENCE // 2:
-        text = f"... {text[at - _LONGEST_EVIDENCE // 4 :]}"
-    return Evidence(row, masked(text.strip())[:_LONGEST_EVIDENCE])
+        # From a word on: the rest of a token that is cut in two could not be masked.
+        text = f"... {text[at - _LONGEST_EVIDENCE // 4 :].partition(' ')[2]}"
+    return Evidence(row, masked(text.strip()[: 2 * _LONGEST_EVIDENCE])[:_LONGEST_EVIDENCE])

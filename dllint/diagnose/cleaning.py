@@ -15,6 +15,8 @@ class Line(NamedTuple):
     """What the prefixes say of the writer: rank, pod, container. Empty for a log of one writer."""
     text: str
     """Without colours and prefixes; spaces at its start are kept, they tell source code from messages."""
+    boxed: bool = False
+    """Whether rich has drawn a box around it, as it does around the frames of a traceback."""
 
 
 _ESCAPES = re.compile(
@@ -32,6 +34,7 @@ _PREFIX = re.compile(
     | (?P<service>[\w.-]+)\ *\|\ ?  # compose
     | \((?P<actor>[\w.:<>-]+\ (?:pid=\d+|ip=)[^)]*)\)\ ?  # ray
     | (?P<number>\d{{1,5}}):\ ?  # srun -l
+    | >\ (?=\S|\ )                                                             # quoted in a mail or an issue
     | (?:stdout|stderr)\ [FP]\ ?  # container runtimes
     | [EWIF]\d{{4}}\ {_TIME}\ +\d+\ [\w./-]+:\d+\]\ ?  # glog
     """,
@@ -41,7 +44,11 @@ _MOST_PREFIXES = 6
 _MESSAGE_KEYS = ("message", "msg", "log", "text", "event", "textPayload", "MESSAGE", "body", "short_message", "line")
 _ERROR_KEYS = ("error", "err", "exception", "exc_info", "exc_text", "traceback", "stack", "stack_trace", "stacktrace")
 _ESCAPED_NEWLINE = re.compile(r"\\n|#012")
+_BOX = "│┃❱ "
+_BOXES = ("│", "┃")
 _DEEPEST = 4
+_LONGEST = 10_000
+"""Characters of a line that are looked at together: searches take time that grows faster than lines do."""
 
 
 def lines_of(raw: bytes) -> Iterator[Line]:
@@ -53,6 +60,8 @@ def lines_of(raw: bytes) -> Iterator[Line]:
         who, text = _without_prefixes(_without_colours(text))
         if text.startswith("{"):
             yield from _of_json(who, text)
+        elif text.startswith(_BOXES):
+            yield Line(who, text.strip(_BOX), boxed=True)
         else:
             yield from _split(who, text)
 
@@ -60,8 +69,7 @@ def lines_of(raw: bytes) -> Iterator[Line]:
 def _without_colours(text: str) -> str:
     if any(mark in text for mark in _ESCAPE_MARKS):
         text = _ESCAPES.sub("", text)
-    # Rich draws its tracebacks in a box.
-    return text.strip("│┃❱ ") if text.startswith(("│", "┃")) else text
+    return text
 
 
 def _without_prefixes(text: str) -> tuple[str, str]:
@@ -80,7 +88,7 @@ def _split(who: str, text: str) -> Iterator[Line]:
     if "  File " in text and _ESCAPED_NEWLINE.search(text):
         text = _ESCAPED_NEWLINE.sub("\n", text).replace("\\'", "'").replace('\\"', '"')
     for line in text.split("\n"):
-        yield Line(who, line)
+        yield from (Line(who, line[start : start + _LONGEST]) for start in range(0, len(line) or 1, _LONGEST))
 
 
 def _of_json(who: str, text: str) -> Iterator[Line]:

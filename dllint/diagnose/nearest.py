@@ -41,7 +41,7 @@ class Nearest:
         self._vocabulary = self._vocabulary or list(_vocabulary())
         score, name = max((len(words & known) / len(known), name) for name, known in self._vocabulary)
         if score >= _CLOSE:
-            self._found.append((score, Near(row, masked(text.strip())[:500], name)))
+            self._found.append((score, Near(row, masked(text.strip()[:1000])[:500], name)))
             self._found.sort(key=lambda item: -item[0])
             del self._found[_MOST:]
 

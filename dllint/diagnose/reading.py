@@ -32,7 +32,7 @@ def lines(stream: BinaryIO, needles: Sequence[bytes]) -> Iterator[tuple[int, byt
 
 
 def _rows(row: int, page: bytes) -> Iterator[tuple[int, bytes]]:
-    return ((number, text) for number, text in enumerate(page.split(b"\n"), row) if text)
+    return enumerate(page.removesuffix(b"\n").split(b"\n"), row) if page else iter(())
 
 
 def _pages(stream: BinaryIO, needles: Sequence[bytes]) -> Iterator[tuple[bytes, bool]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-from dllint.diagnose.classification import Frame
+from dllint.diagnose.tracebacks import Frame
 from dllint.files import discover
 from dllint.finding import Finding
 from dllint.linter import Report, lint
