@@ -20,7 +20,8 @@ from flake8.style_guide import Decision, DecisionEngine
 
 from dllint import __version__
 from dllint.finding import Finding
-from dllint.settings import KEYS, Settings, SettingsError, load, merge, parse_values
+from dllint.records import replace
+from dllint.settings import Settings, SettingsError, load, merge, parse_values
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -112,14 +113,17 @@ class Run:
             whole.code.give_tree(path, tree)
             return whole
 
+        settings = self._settings
+        if multiprocessing.parent_process() is not None:
+            settings = replace(settings, jobs=1)  # flake8 has shared out the files already
         paths = [given for given in self._paths if given != _STDIN and os.path.exists(given)]
         stdin = (self._stdin_name, _encoded(lines)) if _STDIN in self._paths else None
-        projects = discover(paths, self._settings, stdin, explicit=False)
-        report = lint(projects, self._settings, load=program)
-        if self._settings.baseline is not None:
+        projects = discover(paths, settings, stdin, explicit=False)
+        report = lint(projects, settings, load=program)
+        if settings.baseline is not None:
             from dllint.old_code import known
 
-            for hide in known(paths, projects, self._settings, None):
+            for hide in known(paths, projects, settings, None):
                 hide(report)
         _tell_errors(report)
         found: dict[str, list[Finding]] = {}
@@ -138,10 +142,7 @@ def _given(options: Namespace) -> dict[str, Any]:
     """The fields of Settings that stand in flake8's options. Raises SettingsError."""
     values = {key: getattr(options, (_PREFIX + key).replace("-", "_")) for key in OPTIONS}
     given = {key: value for key, value in values.items() if value}
-    fields = parse_values({key: value for key, value in given.items() if key in KEYS}, "flake8: --dllint")
-    if multiprocessing.parent_process() is not None:
-        fields["jobs"] = 1  # flake8 shares out the files already
-    return fields
+    return parse_values(given, "flake8: --dllint")
 
 
 def _choice(options: Namespace, settings: Settings) -> dict[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from flake8.main.application import Application
-from hosts import dllint, flake8, in_python, places, showcase, written
+from hosts import dllint, flake8, in_python, places, program, showcase, written
 
 from dllint import whole
 
@@ -66,6 +66,21 @@ def test_the_oldest_flake8_finds_the_same(project: Path, oldest: Path, jobs: str
     assert places(run.stdout) == in_python(places(dllint(".", cwd=project).stdout))
 
 
+SPAWNING = """
+import multiprocessing, sys
+multiprocessing.set_start_method("spawn")
+from flake8.main.cli import main
+sys.exit(main(["--jobs", "2", "--select", "DLL40", "."]))
+"""
+
+
+def test_processes_that_start_from_nothing_are_told_the_options_anew(project: Path) -> None:
+    run = program(sys.executable, "-c", SPAWNING, cwd=project)
+    expected = in_python(places(dllint("--select", "DLL40", ".", cwd=project).stdout))
+    assert (places(run.stdout), run.stderr) == (expected, "")
+    assert {place.code for place in expected} >= {"DLL401", "DLL402", "DLL407"}
+
+
 def test_one_file_is_seen_in_its_project(project: Path) -> None:
     run = flake8("--select", "DLL", "transforms.py", cwd=project)
     assert {"DLL101", "DLL102"} <= set(codes(run.stdout)), "workers are started in train.py"
@@ -94,6 +109,14 @@ def test_what_does_not_parse_is_reported_once(tmp_path: Path) -> None:
     run = flake8(".", cwd=project)
     assert [line.split()[1] for line in run.stdout.splitlines() if line.startswith("./a.py")].count("E999") == 1
     assert codes(run.stdout) == ["DLL402"], "the other file is checked all the same"
+
+
+def test_bytes_that_no_encoding_has_are_reported_once(tmp_path: Path) -> None:
+    project = written(tmp_path)
+    (project / "a.py").write_bytes(b"import torch  # \xff\n" + FAULTY.encode())
+    run = flake8("--select", "DLL,E9", ".", cwd=project)
+    assert [line.split()[1] for line in run.stdout.splitlines()] == ["DLL001"]
+    assert places(run.stdout) == places(dllint(".", cwd=project).stdout)
 
 
 # --- standard input, as editors use it ---
