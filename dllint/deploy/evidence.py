@@ -17,6 +17,7 @@ from dllint.deploy.images import Image, built_for
 from dllint.deploy.runs import ScriptRun, simple_commands, without_prefix
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Workload
+from dllint.kinds import Kind
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -46,6 +47,7 @@ _TOOLS = frozenset(
     pre-commit mkdocs sphinx-build make cmake ctest curl wget git tar rm cp mv chmod chown date df du find hadolint
     """.split()  # noqa: SIM905 - one word a tool reads better than a list of quotes
 )
+_TRAINER_IMPORTS = ("from transformers", "import transformers", "from trl", "import trl")
 _TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "tox", "nox"})
 _TRAINS = re.compile(
     r"(?:^|[/_.-])(?:pre|re)?(?:train|fine-?tune|finetuning|training|fit)(?:[/_.-]|$|er\b)", re.IGNORECASE
@@ -60,6 +62,8 @@ def training(workload: Workload, plan: Plan) -> Training | None:
     found = Training(workload, plan, "", words)
     commands = [without_prefix(command) for command in simple_commands(words)]
     if _switches_workers_off(words) or found.has_no_workers or _is_other(commands, found.runs):
+        return None
+    if not found.loaders and _leaves_workers_out(found, plan):
         return None
     if _only_tests(commands) and _tests_start_no_workers(plan):
         return None
@@ -149,6 +153,20 @@ def _is_tool(command: Sequence[str]) -> bool:
     if head == "yolo":
         return not any(word.removeprefix("mode=") in ("train", "val") for word in command)
     return head.startswith("python") and command[1:2] in (["-c"], ["--version"], ["-V"])
+
+
+def _leaves_workers_out(found: Training, plan: Plan) -> bool:
+    """Whether a script of the project trains by the trainer of transformers or TRL, whose default is no workers, and
+    nothing in the project, nor the command, gives it any."""
+    option = "dataloader_num_workers"
+    scripts = [run.module for run in found.runs if run.module is not None]
+    words = (word for run in found.runs for word in (*found.words, *run.words))
+    if not scripts or any(option in word for word in words) or plan.program.modules_with(option):
+        return False
+    if any(file.has(option.encode()) for file in plan.of_kind(Kind.YAML, Kind.JSON)):
+        return False
+    trainers = [module for line in _TRAINER_IMPORTS for module in plan.program.modules_with(line, "Trainer")]
+    return any(module is script or plan.uses(script, module) for module in trainers for script in scripts)
 
 
 def _only_tests(commands: list[list[str]]) -> bool:

@@ -132,10 +132,11 @@ class Plan:
         if script not in self._loaders:
             loaders = self.program.facts.loaders
             modules = {id(loader.module): loader.module for loader in loaders}.values()
-            used = {id(module) for module in modules if self._uses(script, module)}
+            used = {id(module) for module in modules if self.uses(script, module)}
             self._loaders[script] = [loader for loader in loaders if id(loader.module) in used]
         return self._loaders[script]
 
-    def _uses(self, script: Module, module: Module) -> bool:
+    def uses(self, script: Module, module: Module) -> bool:
+        """Whether a script imports a module, directly or not."""
         importers = self.program.importers(module)
         return script in importers and leads_to(self.program, script, module, importers)

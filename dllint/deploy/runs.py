@@ -22,6 +22,8 @@ _SEPARATORS = re.compile(r"^[;&|()]+$")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _PYTHON = re.compile(r"(?:pypy|python)[\d.]*w?$")
 _File = TypeVar("_File", Module, DeployFile)
+_ELSEWHERE = frozenset({"docker", "podman", "nvidia-docker", "nerdctl", "docker-compose", "kubectl", "helm", "ssh"})
+"""Programs whose words run in another container, or on another machine."""
 _DEEPEST = 4
 """Shell scripts that start one another are followed so far."""
 
@@ -136,6 +138,8 @@ def script_runs(words: Sequence[str], folder: str, plan: Plan, depth: int = 0) -
 
 
 def _python_run(command: Sequence[str], folder: str, plan: Plan) -> ScriptRun | None:
+    if command and os.path.basename(command[0]) in _ELSEWHERE:
+        return None
     for number, word in enumerate(command):
         if word.endswith(".py") and not word.startswith("-") and "=" not in word:
             module = _module_at(word, folder, plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from dllint.code import shapes
 from dllint.code.links import parent
 from dllint.code.loader import Loader
 from dllint.code.options import option_names
-from dllint.code.scopes import FunctionScope, last_name
+from dllint.code.scopes import FunctionScope, dotted, last_name
 from dllint.code.values import Const, Unknown, Value
 from dllint.deploy.demand import PREFETCH, Demand
 from dllint.deploy.runs import ScriptRun, script_runs
@@ -22,16 +22,19 @@ if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 
+Environment = Mapping[str, str | None]
+"""The variables that a container is given; None for a value that cannot be known."""
 _DECLARING = frozenset({"add_argument", "option", "Option"})
 """What argparse, click and typer declare an option with."""
 
 
 class LoaderRun:
-    """One loader of a script, with what the command passes put in."""
+    """One loader of a script, with what the command passes, and the container's environment, put in."""
 
-    def __init__(self, loader: Loader, run: ScriptRun | None) -> None:
+    def __init__(self, loader: Loader, run: ScriptRun | None, environment: Environment | None = None) -> None:
         self.loader = loader
         self.given = run.given() if run is not None else {}
+        self.environment = environment or {}
 
     def numbers(self, name: str) -> list[int] | None:
         """The whole numbers that an argument can be; None if any of them cannot be known."""
@@ -48,6 +51,9 @@ class LoaderRun:
 
     def _number(self, value: Value) -> int | None:
         text = self._passed(value)
+        if text is None and self.environment and isinstance(value, Const) and _variable(value) in self.environment:
+            # What the container sets but nobody can see is no number.
+            text = self.environment[_variable(value)] or ""
         if text is None:
             known = value.value if isinstance(value, Const) else None
             return known if isinstance(known, int) and not isinstance(known, bool) else None
@@ -99,6 +105,28 @@ class LoaderRun:
             return None
         sample = shapes.sample_bytes(self.loader)
         return sample * min(batch_sizes) if sample else None
+
+
+def _variable(default: Const) -> str:
+    """The variable of the environment that a default holds for where nobody sets it; empty where there is none."""
+    inside: ast.AST | None = default.node
+    while isinstance(inside, ast.Call):
+        if name := _read_variable(inside):
+            return name
+        inside = inside.args[0] if inside.args else None
+    around = parent(default.node)
+    while around is not None and not isinstance(around, ast.stmt):
+        if name := _read_variable(around):
+            return name
+        around = parent(around)
+    return ""
+
+
+def _read_variable(node: ast.AST) -> str:
+    if not isinstance(node, ast.Call) or not dotted(node.func).endswith(("environ.get", "getenv")) or not node.args:
+        return ""
+    name = node.args[0]
+    return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
 
 
 def _names_of(default: Const) -> Iterator[str]:
@@ -154,8 +182,10 @@ class Training:
     @cached_property
     def loaders(self) -> list[LoaderRun]:
         """The loaders of these scripts, or of the function that it runs."""
+        found: list[tuple[Loader, ScriptRun | None]]
         found = [(loader, run) for run in self.runs if run.module is not None for loader in self._loaders(run)]
-        return [LoaderRun(*each) for each in found] + [LoaderRun(loader, None) for loader in self.workload.loaders]
+        found += [(loader, None) for loader in self.workload.loaders]
+        return [LoaderRun(*each, self.workload.environment) for each in found]
 
     def _loaders(self, run: ScriptRun) -> list[Loader]:
         assert run.module is not None
