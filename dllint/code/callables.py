@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dllint.code import classes
+from dllint.code import apis, classes
 from dllint.code.containers import filled_later
 from dllint.code.libcalls import merged_call
 from dllint.code.links import bound_call, set_bound_call
@@ -21,9 +21,11 @@ from dllint.code.values import (
     Partial,
     Product,
     Value,
+    Values,
 )
 
 if TYPE_CHECKING:
+    from dllint.code.evaluator import Evaluator
     from dllint.code.program import Program
 
 _MOST_CALLABLES = 40
@@ -52,23 +54,38 @@ def callables(program: Program, value: Value) -> tuple[Value, ...]:
 
 def _callables(program: Program, value: Value) -> Iterator[Value]:
     ev = program.evaluator
-    if isinstance(value, (Function, Partial)):
+    if isinstance(value, (Function, Partial)) or _is_callable(program, value):
         yield value
-    elif isinstance(value, Instance):
-        if callable_method(program, value) is not None:
-            yield value
     elif isinstance(value, Collection):
-        parts = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:40]]
-        parts += [ev.bound(binding, value.frame) for binding in filled_later(value)[:20]]
-        for part in parts:
+        for part in _held(ev, value):
             for inner in part:
                 yield from callables(program, inner)
+    elif _is_data(value.origin if isinstance(value, Derived) else value):
+        return
     elif isinstance(value, Product):
         yield from _given(program, value.node, value.frame)
     elif isinstance(value, Derived):
         if isinstance(value.node, ast.Call) and _keeps_functions(value):
             yield from _given(program, value.node, value.frame)
         yield from callables(program, value.base)
+
+
+def _is_callable(program: Program, value: Value) -> bool:
+    return isinstance(value, Instance) and callable_method(program, value) is not None
+
+
+def _held(ev: Evaluator, value: Collection) -> list[Values]:
+    """What a collection holds, and what is put into it later."""
+    parts = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:40]]
+    return parts + [ev.bound(binding, value.frame) for binding in filled_later(value)[:20]]
+
+
+def _is_data(value: Value) -> bool:
+    """Whether a value is an array, an image or a tensor, made by a function that keeps nothing to call."""
+    if not isinstance(value, Product) or value.name in apis.KEEPS_FUNCTIONS:
+        return False
+    package, _, rest = value.name.partition(".")
+    return package in apis.DATA_PACKAGES or (package == "torch" and "." not in rest and rest.islower())
 
 
 def _keeps_functions(value: Derived) -> bool:

@@ -86,8 +86,12 @@ class Callers:
         """The modules, or only the seeds, whose text holds a name."""
         key = (needle, everywhere)
         if key not in self._holders:
-            modules = self._program.modules.by_file.values() if everywhere else self._program.seeds
-            self._holders[key] = [module for module in modules if needle in module.words]
+            found = [module for module in self._program.seeds if needle in module.words]
+            if everywhere:
+                known = {id(module) for module in found}
+                modules = self._program.modules.by_file.values()
+                found = [m for m in modules if id(m) in known or (id(m) not in self._seed_ids and needle in m.data)]
+            self._holders[key] = found
         return self._holders[key]
 
     @cached_property

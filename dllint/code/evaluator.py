@@ -9,11 +9,11 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dllint.code import apis, classes, conditions, elements, folding, libcalls, options
+from dllint.code import apis, classes, conditions, elements, folding, libcalls, options, results
 from dllint.code.bindings import AttributeWrite, Binding
 from dllint.code.callables import callable_method
 from dllint.code.links import scope_of
-from dllint.code.parameters import MOST_CALLERS, parameter
+from dllint.code.parameters import parameter
 from dllint.code.reaching import reaching
 from dllint.code.scopes import ClassScope, FunctionScope, ModuleScope, Scope, dotted
 from dllint.code.values import (
@@ -329,26 +329,9 @@ class Evaluator:
             return UNKNOWNS
         self._returns += 1
         try:
-            return self._returned(function, call, frame)
+            return results.returned(self, function, call, frame)
         finally:
             self._returns -= 1
-
-    def _returned(self, function: Function, call: ast.Call | None, frame: Frame) -> Values:
-        scope = function.scope
-        if frame.depth >= MOST_CALLERS:
-            frame = Frame(frame.scope, frame.receiver)
-        inner = Frame(scope, function.receiver, call, frame if call is not None else None, function.outer)
-        if isinstance(scope.node, ast.Lambda):
-            scope.index()
-            return self.infer(scope.node.body, inner)
-        if scope.is_generator:
-            if "contextmanager" in scope.decorators:
-                return UNKNOWNS
-            return (Collection("generator", scope.node, inner, each=UNKNOWNS),)
-        if isinstance(scope.node, ast.AsyncFunctionDef):
-            return UNKNOWNS
-        values = [self.infer(r.value, inner) for r in scope.returns if r.value is not None]
-        return merge(values) if values else (Const(None, scope.node, scope),)
 
     # Operators
 

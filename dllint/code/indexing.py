@@ -146,7 +146,7 @@ class _Indexer:
                 note(self, node, owner, block)
             if kind in _ENDS:
                 continue
-            for name in node._fields:
+            for name in _PARTS.get(kind) or kind._fields:
                 value = getattr(node, name, None)
                 if value.__class__ is list:
                     for item in value:
@@ -309,6 +309,19 @@ _EXPRESSIONS: dict[type[ast.AST], Callable[[_Indexer, Any, ast.AST, Block], None
     ast.YieldFrom: _Indexer._yield,
 }
 
+_PARTS: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Call: ("func", "args", "keywords"),
+    ast.Attribute: ("value",),
+    ast.Subscript: ("value", "slice"),
+    ast.keyword: ("value",),
+    ast.List: ("elts",),
+    ast.Tuple: ("elts",),
+    ast.BinOp: ("left", "right"),
+    ast.UnaryOp: ("operand",),
+    ast.BoolOp: ("values",),
+    ast.Compare: ("left", "comparators"),
+}
+"""The fields that hold expressions, of the kinds that most of a file is made of and that have other fields too."""
 _ENDS = frozenset({ast.Constant, ast.Name, ast.Lambda})
 """Below these there is nothing that belongs to the scope."""
 

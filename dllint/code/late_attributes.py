@@ -26,10 +26,10 @@ REFUSED = frozenset({"batch_size", "batch_sampler", "sampler", "drop_last", "dat
 _WATCHED = REFUSED | {"num_workers", "shuffle"}
 _LETTING_THROUGH = (b"_DataLoader__initialized", b"ccelerator.prepare(")
 """What switches the check off: the flag itself, and accelerate's wrappers, which never set it."""
-_SET = re.compile(rb"\b(?:%s)\b\W" % b"|".join(name.encode() for name in sorted(_WATCHED)))
-_SET_ON_LOADER = re.compile(
-    rb"(?i:load|dl)\w*(?:\[[^\]\n]*\])?\.(?:%s)\s*[-+*/]*=[^=]" % b"|".join(n.encode() for n in _WATCHED)
-)
+_WATCHED_WORDS = frozenset(name.encode() for name in _WATCHED)
+_SET = re.compile(rb"\.(?:%s)\s*[-+*/]*=[^=]" % b"|".join(sorted(_WATCHED_WORDS)))
+_LOADER_BEFORE = re.compile(rb"(?i:load|dl)\w*(?:\[[^\]\n]*\])?$")
+_LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,17 @@ def _modules(program: Program) -> Iterator[Module]:
     """The modules that may set such an attribute: those that may build loaders, and those that name one as they set."""
     seeds = {id(module) for module in program.parsed_seeds}
     for module in program.modules.by_file.values():
-        pattern = _SET if id(module) in seeds else _SET_ON_LOADER
-        if not module.is_target or not pattern.search(module.data):
+        speaks = not _WATCHED_WORDS.isdisjoint(module.words) if id(module) in seeds else _sets_on_loader(module.data)
+        if not module.is_target or not speaks:
             continue
         if not any(word in module.data for word in _LETTING_THROUGH) and module.scope and module.error is None:
             yield module
+
+
+def _sets_on_loader(data: bytes) -> bool:
+    """Whether a text assigns a watched attribute of something that is called a loader."""
+    starts = (found.start() for found in _SET.finditer(data))
+    return any(_LOADER_BEFORE.search(data, max(0, start - _LONGEST_NAME), start) for start in starts)
 
 
 def _in_scope(program: Program, scope: Scope) -> Iterator[LateAttribute]:

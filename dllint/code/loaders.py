@@ -108,7 +108,7 @@ def loader_classes(program: Program) -> set[str]:
 def _candidates(program: Program, module: Module, exported: set[str]) -> list[tuple[ast.Call, Scope]]:
     """The calls of a module that may build a loader, in the order of the source."""
     words = {*apis.LOADER_WORDS, *exported, *program.facts.loader_class_names, *_last_names(program.settings.loaders)}
-    present = [word for word in words if word.encode() in module.data]
+    present = [word for word in words if word.encode() in module.words]
     found: dict[int, tuple[ast.Call, Scope]] = {}
     for word in present:
         lines = module.lines_with(word)

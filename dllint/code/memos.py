@@ -80,13 +80,12 @@ def _wrapped(entry: WorkerEntry, step: Step) -> Iterator[Cache]:
     """The calls of `self.load = functools.lru_cache(maxsize=None)(self._load)`."""
     program = entry.program
     for call in step.scope.index().calls:
-        for node in _given(call) if dotted(call.func) else ():
-            if entry.variation.of(node, step) is not True:
-                continue
-            found = program.evaluator.values(call.func, step.frame)
-            for value in found:
-                wrapper = _wrapper(value)
-                if wrapper is not None and is_kept_for_each(entry, node, step, found):
+        if not dotted(call.func):
+            continue
+        found = program.evaluator.values(call.func, step.frame)
+        for wrapper in filter(None, map(_wrapper, found)):
+            for node in _given(call):
+                if entry.variation.of(node, step) is True and is_kept_for_each(entry, node, step, found):
                     yield Cache(f"{dotted(call.func)}()", wrapper.node, wrapper.frame.scope, step)
 
 

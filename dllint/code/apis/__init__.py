@@ -45,7 +45,7 @@ from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.opencv import SETS_CV2_THREADS, THREADED_CV2
 from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
 from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, STARTS_PROCESSES
-from dllint.code.apis.pure import PURE_FUNCTIONS, PURE_METHODS, REMEMBERS
+from dllint.code.apis.pure import DATA_PACKAGES, KEEPS_FUNCTIONS, PURE_FUNCTIONS, PURE_METHODS, REMEMBERS
 from dllint.code.apis.reading import (
     DECODES,
     FORCES_CONTENTS,
@@ -90,6 +90,7 @@ __all__ = [
     "CUDA_RAISES",
     "DATALOADER_PARAMETERS",
     "DATASET_BASES",
+    "DATA_PACKAGES",
     "DECODES",
     "ENDLESS",
     "FACTORIES",
@@ -111,6 +112,7 @@ __all__ = [
     "ITERATES",
     "JOINS",
     "JOINS_TENSORS",
+    "KEEPS_FUNCTIONS",
     "KEEPS_GRAD",
     "KEEPS_GRAD_CALLS",
     "KEEPS_SPARSE",

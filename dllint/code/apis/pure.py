@@ -64,3 +64,21 @@ PURE_METHODS = frozenset(
 
 REMEMBERS = frozenset({"functools.cache", "functools.lru_cache", "cachetools.cached"})
 """Decorators that keep the results of a function: all of them, unless their arguments set a bound."""
+
+DATA_PACKAGES = frozenset({"numpy", "cv2", "PIL", "imageio", "skimage", "nibabel", "soundfile", "math", "struct"})
+"""Packages whose functions give arrays and numbers: nothing that calls what they were given later on."""
+
+KEEPS_FUNCTIONS = frozenset(
+    {
+        "numpy.vectorize",
+        "numpy.frompyfunc",
+        "torch.vmap",
+        "torch.compile",
+        "torch.cond",
+        "torch.no_grad",
+        "torch.enable_grad",
+        "torch.inference_mode",
+        "torch.autocast",
+    }
+)
+"""The exceptions among these, and among torch's own functions such as `torch.stack`."""
