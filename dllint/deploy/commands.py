@@ -72,6 +72,8 @@ class Script(NamedTuple):
     """Absolute path of the folder that it starts in."""
     variables: dict[str, Mapped] | None = None
     """Variables that are set around it."""
+    span: tuple[int, int] | None = None
+    """Where it stands in the file (offsets), if what made it put in texts from elsewhere."""
 
 
 def commands_of(file: DeployFile, plan: Plan) -> list[Command]:

@@ -27,7 +27,7 @@ def recipes(file: DeployFile) -> Iterator[Script]:
         reader.budget = _MOST
         source = joined(reader.expanded(line, 0) for line in lines)
         if len(source.text) <= _MOST:
-            yield Script(source, file.folder)
+            yield Script(source, file.folder, span=(lines[0].origin(0), lines[-1].origin(0) + len(lines[-1].text)))
 
 
 class _Makefile:

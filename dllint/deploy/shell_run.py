@@ -33,6 +33,7 @@ def run(script: Script, file: DeployFile) -> list[Command]:
 class _Run:
     def __init__(self, file: DeployFile, script: Script) -> None:
         self.file = file
+        self._span = script.span
         self.variables = Variables(script.variables)
         self._folders = [script.folder]
         """The current folder, for each subshell around."""
@@ -77,11 +78,20 @@ class _Run:
 
     def _at(self, words: list[Word], raw: list[RawWord]) -> Location:
         """The place of a command: where it is run, also where its words come out of a variable."""
+        inside = [word for word in words if self._stands_here(word)]
+        if inside and inside[0] is not words[0]:
+            return self.file.line_at(inside[0].at.row)
         first, last = raw[0].parts[0].source.origin(0), raw[-1].parts[-1].source.origin(0)
         source = words[0].source
         if source is not None and first <= source.origin(0) <= last:
             return _in_row(words)
         return self.file.span_of(raw[0].parts[0].source)
+
+    def _stands_here(self, word: Word) -> bool:
+        """Whether a word stands in the script itself, of one into which make has put variables."""
+        if self._span is None or word.source is None or not word.text:
+            return False
+        return self._span[0] <= word.source.origin(0) < self._span[1]
 
     def _assign(self, simple: Simple) -> None:
         declared = (assigned(word) for word in simple.words[1:])
