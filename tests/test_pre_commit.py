@@ -51,12 +51,12 @@ def test_a_sound_file_passes(hooked: Hooked) -> None:
 
 
 def test_no_file_means_nothing_to_do(hooked: Hooked) -> None:
-    hooked.stage("notes.rst", "Notes\n=====\n")
+    hooked.stage("notes.txt", "Notes\n=====\n")
     run = hooked.run()
     assert (run.returncode, places(run.stdout)) == (0, set())
     assert "Skipped" in run.stdout
     hooked.configure("always_run: true")
-    hooked.stage("notes.rst", "More notes\n==========\n")
+    hooked.stage("notes.txt", "More notes\n==========\n")
     run = hooked.run("--verbose")
     assert (run.returncode, places(run.stdout)) == (0, set())
     assert "Passed" in run.stdout
@@ -100,7 +100,7 @@ def test_the_hook_takes_all_names_that_dllint_reads() -> None:
     assert [name for name in names if not hook_pattern().search(name)] == []
 
 
-@pytest.mark.parametrize("name", ["notes.rst", "style.css", "a.pyc", "README.txt", "x.md/picture.svg"])
+@pytest.mark.parametrize("name", ["notes.txt", "style.css", "a.pyc", "README.txt", "x.md/picture.svg"])
 def test_the_hook_takes_no_other_names(name: str) -> None:
     assert not hook_pattern().search(name)
 
