@@ -8,7 +8,7 @@ from enum import Enum, auto
 
 
 class Kind(Enum):
-    """What a file is. A new kind needs a member here, a line in `_SUFFIXES` or `_NAMES`, and its names in `.pre-commit-hooks.yaml`."""
+    """What a file is. A new kind needs a member here, and its names: below, and in `.pre-commit-hooks.yaml`."""
 
     PYTHON = auto()
     NOTEBOOK = auto()
