@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -279,9 +280,20 @@ def test_magics_are_masked_row_for_row(cell: str, python: str | None) -> None:
     assert python is None or python.count("\n") == cell.count("\n")
 
 
-def test_a_long_cell_with_magics_costs_little() -> None:
-    text = "!ls\n" + "x = [('a', \"b\")]  # c\n" * 20_000 + "('" * 2000
-    assert as_python(text) is None
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = [('a', \"b\")]  # c\n" * 5_000 + "('" * 2000,
+        " " * 200_000 + "?",
+        "'''" + "\\'" * 100_000,
+        "a," * 100_000,
+    ],
+    ids=["lines", "spaces", "quotes", "names"],
+)
+def test_a_long_cell_with_magics_costs_little(text: str) -> None:
+    started = time.process_time()
+    assert as_python(f"!ls\n{text}\n)") is None
+    assert time.process_time() - started < 3
 
 
 # --- scripts in percent format ---

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -269,6 +270,12 @@ def test_a_renamed_file_is_followed(capsys: Captured, staged: bool) -> None:
     assert found(capsys, "--new-since", "HEAD", "package") == []
     write("package/store.py", DATA + SECOND + filler)
     assert found(capsys, "--new-since", "HEAD", "package/store.py") == ["package/store.py:14"]
+
+
+def test_text_on_stdin_is_compared_with_the_file(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text, expected in ((DATA, []), (DATA + SECOND, ["data.py:14"])):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        assert found(capsys, "-", "--stdin-filename", "data.py", "--new-since", "HEAD") == expected
 
 
 def test_an_untracked_file_is_new(capsys: Captured) -> None:

@@ -22,7 +22,7 @@ _COMMAND = re.compile(
       | [*\w.]+\?{1,2}[ \t]*$)""",
     re.VERBOSE | re.MULTILINE,
 )
-_CAPTURED = re.compile(r"([ \t]*[\w.,* \t]+=[ \t]*)(?:!|%(?=[a-zA-Z]))")
+_CAPTURED = re.compile(r"([\w.,* \t]+=[ \t]*)(?:!|%(?=[a-zA-Z]))")
 
 
 def as_python(cell: str) -> str | None:
@@ -49,6 +49,8 @@ def masked(text: str) -> str:
             continue
         part = _PART.match(text, at)
         assert part is not None
+        if part[0] in ("'", '"'):  # a text that ends nowhere: what follows is no Python
+            return "".join((*found, text[at:]))
         depth += (part.lastgroup == "open") - (part.lastgroup == "close")
         begins = part.lastgroup == "end" and depth <= 0
         found.append(part[0])
