@@ -65,11 +65,13 @@ def no_timeout(loader: Loader) -> Iterator[Finding]:
     """Yield the loaders with workers that wait for a batch for ever."""
     if not loader.has_workers or not loader.takes("timeout") or start_method.uses_threads(loader):
         return
+    if loader.module.is_test:
+        return
     timeout = loader.option("timeout")
     if not timeout.is_certainly(False) or loader.has_own_iter:
         return
     yield RULE.finding(
-        loader.where("timeout"),
+        loader.where("timeout") if timeout.argument is not None else loader.made_at,
         "without a timeout a batch that a worker loses hangs the run for ever, and silently",
         help="pass timeout=120 (60 seconds or more: the start of the workers counts)",
         related=loader.context_related(),
