@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code import conditions
+from dllint.code import classes, conditions
 from dllint.code.links import block_of
 from dllint.code.modules import Module
 from dllint.code.scopes import FunctionScope, Scope
-from dllint.code.values import Frame, Function
+from dllint.code.values import ClassRef, Frame, Function, Instance
 from dllint.finding import Related
 from dllint.records import dataclass
 
@@ -48,9 +48,14 @@ def earlier(program: Program, node: ast.AST, frame: Frame, depth: int = 0) -> It
 def _before(program: Program, node: ast.AST, frame: Frame) -> Iterator[Effect]:
     block = block_of(node)
     for part in _parts(frame.scope):
-        if _end(part) <= _start(node) and block_of(part).holds(block):
+        if (_end(part) <= _start(node) or _is_receiver(part, node)) and block_of(part).holds(block):
             yield Effect(part, frame)
             yield from within(program, part, frame)
+
+
+def _is_receiver(part: ast.AST, node: ast.AST) -> bool:
+    """Whether a call makes the object whose method another call is: `App().start()`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.value is part
 
 
 def _parts(scope: Scope) -> list[ast.AST]:
@@ -63,17 +68,25 @@ def within(program: Program, node: ast.AST, frame: Frame, depth: int = 0) -> Ite
     """What the function that a call enters does on every way."""
     if not isinstance(node, ast.Call) or depth >= _DEEPEST:
         return
-    for value in program.evaluator.values(node.func, frame):
-        if not isinstance(value, Function) or value.scope.is_generator:
-            continue
-        inner = Frame(value.scope, value.receiver, node, frame, value.outer)
-        hop = Related(f"{value.scope.qualname} called here", frame.scope.module.location(node))
-        for part in _parts(value.scope):
+    for inner in _entered(program, node, frame):
+        hop = Related(f"{inner.scope.qualname} called here", frame.scope.module.location(node))
+        for part in _parts(inner.scope):
             if not is_on_every_way(part):
                 continue
             yield Effect(part, inner, (hop,))
             for effect in within(program, part, inner, depth + 1):
                 yield Effect(effect.node, effect.frame, (hop, *effect.way))
+
+
+def _entered(program: Program, call: ast.Call, frame: Frame) -> Iterator[Frame]:
+    """The functions of the project whose body a call runs at once: for a class its `__init__`."""
+    for value in program.evaluator.values(call.func, frame):
+        if isinstance(value, Function) and not value.scope.is_generator:
+            yield Frame(value.scope, value.receiver, call, frame, value.outer)
+        elif isinstance(value, ClassRef):
+            making = classes.method(program.evaluator, value.cls, "__init__")
+            if making is not None:
+                yield Frame(making, Instance(value.cls, call, frame), call, frame)
 
 
 def is_on_every_way(node: ast.AST) -> bool:

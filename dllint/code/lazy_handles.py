@@ -12,7 +12,7 @@ from dllint.code.handles import Handle
 from dllint.code.loader import Loader
 from dllint.code.reach import Step, WorkerCode
 from dllint.code.scopes import Scope, last_name
-from dllint.code.values import Frame, Instance
+from dllint.code.values import Frame, Function, Instance
 from dllint.finding import Related
 from dllint.records import dataclass
 
@@ -122,9 +122,28 @@ def _uses(entry: WorkerEntry, loader: Loader, opening: set[str]) -> Iterator[tup
             before = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)) < _start(limit)
             if before and any(v.key in made for v in entry.program.evaluator.values(base, frame)):
                 yield node, frame.scope
+        for call in _handing(entry.program, frame, made, opening):
+            if _start(call) < _start(limit):
+                yield call, frame.scope
         if frame.call is None:
             return
         limit, frame = frame.call, frame.caller
+
+
+def _handing(
+    program: Program, frame: Frame, made: set[tuple[object, ...]], opening: set[str]
+) -> Iterator[ast.Call]:
+    """The calls that hand the dataset to a function of the project which reads it: `show(dataset, 3)`."""
+    for call in frame.scope.calls:
+        given = [argument for argument in call.args if isinstance(argument, (ast.Name, ast.Attribute))]
+        if not any(value.key in made for argument in given for value in program.evaluator.values(argument, frame)):
+            continue
+        for function in program.evaluator.values(call.func, frame):
+            if isinstance(function, Function) and not function.scope.is_generator:
+                inner = Frame(function.scope, function.receiver, call, frame, function.outer)
+                read = (base for _, base in _readings(function.scope.index(), opening))
+                if any(value.key in made for base in read for value in program.evaluator.values(base, inner)):
+                    yield call
 
 
 def _first_iteration(loader: Loader) -> ast.AST:

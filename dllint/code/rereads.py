@@ -29,10 +29,12 @@ _REMEMBERING = ("cache", "memo", "once", "singleton")
 
 def of_entry(entry: WorkerEntry) -> Iterator[tuple[Step, ast.Call]]:
     """The calls that read one and the same file whole for each item."""
-    for step, call, source in _reads(entry):
+    reads = list(_reads(entry))
+    reading = {id(call) for _, call, _ in reads}
+    for step, call, source in reads:
         if step.root.scope.name not in BY_INDEX or entry.variation.of(source, step) is not False:
             continue
-        if _runs_each_time(entry, step, call) and not _is_written(step, call, source):
+        if _runs_each_time(entry, step, call) and not _is_written(step, call, source, reading):
             yield step, call
 
 
@@ -119,17 +121,28 @@ def _runs_each_time(entry: WorkerEntry, step: Step, node: ast.AST) -> bool:
     return True
 
 
-def _is_written(step: Step, read: ast.Call, source: ast.expr) -> bool:
-    """Whether a function on the way also hands the same path to something that may write the file."""
+def _is_written(step: Step, read: ast.Call, source: ast.expr, reading: set[int]) -> bool:
+    """Whether a function on the way also hands the same path, or its folder, to something that may write the file:
+    not to another of the calls that are known to read."""
     names = {ast.dump(source), *(ast.dump(node) for node in ast.walk(source) if isinstance(node, ast.Attribute))}
     for at, _ in step.hops(read):
         for call in at.scope.index().calls:
-            if call is read or last_name(call) in _ASKS or _only_reads(call):
+            if id(call) in reading or last_name(call) in _ASKS or _only_reads(call):
                 continue
-            given = [part for node in (*call.args, *(k.value for k in call.keywords)) for part in ast.walk(node)]
-            if read not in given and any(ast.dump(part) in names for part in given if isinstance(part, ast.expr)):
+            arguments = [*call.args, *(k.value for k in call.keywords)]
+            if any(read is part for node in arguments for part in ast.walk(node)):
+                continue
+            if any(ast.dump(part) in names for node in arguments for part in _handed(node)):
                 return at is step or last_name(call) not in (step.scope.name,)
     return False
+
+
+def _handed(node: ast.AST) -> Iterator[ast.AST]:
+    """An argument and its parts; of a path that is put together the whole alone: `root / "a"` is not `root / "b"`."""
+    yield node
+    joins = isinstance(node, (ast.BinOp, ast.JoinedStr)) or (isinstance(node, ast.Call) and last_name(node) == "join")
+    for child in () if joins else ast.iter_child_nodes(node):
+        yield from _handed(child)
 
 
 def _only_reads(call: ast.Call) -> bool:

@@ -64,6 +64,8 @@ def handed_on(loader: Loader) -> Iterator[Related]:
     for value in loader.dataset_values():
         for inner in transfers.nested(program, value):
             yield from _by_library(program, inner)
+    for call, frame in transfers.formatted_in_place(loader):
+        yield from _named(program, call, frame)
 
 
 def _on_cuda(program: Program, output: Output, label: str) -> Iterator[Related]:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import conditions, effects, start_method, writing
-from dllint.code.apis.side_effects import SIDE_EFFECTS
+from dllint.code.apis.side_effects import EMPTIES_BY, SIDE_EFFECTS
 from dllint.code.effects import Effect
 from dllint.code.links import block_of
 from dllint.code.loader import Loader
 from dllint.code.scopes import last_name
 from dllint.code.scripts import Script
-from dllint.code.values import Derived, External, Product
+from dllint.code.values import Const, Derived, External, Frame, Product
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -61,9 +61,20 @@ def _what(program: Program, effect: Effect) -> str:
     for value in program.evaluator.values(call.func, effect.frame):
         if isinstance(value, External) and value.name in SIDE_EFFECTS:
             return SIDE_EFFECTS[value.name]
+        if isinstance(value, External) and _empties(program, call, value.name, effect.frame):
+            return "opens for writing"
         if isinstance(value, Derived) and value.via in (".unlink", ".rmdir") and _is_path(value):
             return "deletes"
     return "opens for writing" if any(writing.outputs(program, call, effect.frame)) else ""
+
+
+def _empties(program: Program, call: ast.Call, name: str, frame: Frame) -> bool:
+    """`logging.basicConfig(filename="run.log", filemode="w")`."""
+    mode = next((k.value for k in call.keywords if k.arg == EMPTIES_BY.get(name, "")), None)
+    if name == "logging.FileHandler" and len(call.args) > 1:
+        mode = call.args[1]
+    found = program.evaluator.values(mode, frame) if mode is not None else ()
+    return any(isinstance(value, Const) and value.value == "w" for value in found)
 
 
 def _is_path(value: Derived) -> bool:

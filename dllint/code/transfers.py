@@ -46,7 +46,8 @@ def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
             location = step.scope.module.location(call)
             yield WorkerTransfer(found.device, found.text, location, entry.way(step), step.scope.qualname)
     for loader in entry.loaders:
-        yield from _formatted_in_place(entry, loader)
+        for call, frame in formatted_in_place(loader):
+            yield from _moving(entry, call, frame, "set_format")
     for product in _library_objects(entry):
         yield from _by_library(entry, product)
 
@@ -103,14 +104,14 @@ def _given(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(k.value for k in call.keywords)]
 
 
-def _formatted_in_place(entry: WorkerEntry, loader: Loader) -> Iterator[WorkerTransfer]:
+def formatted_in_place(loader: Loader) -> Iterator[tuple[ast.Call, Frame]]:
     """`rows.set_format(device="cuda")` before `DataLoader(rows)`."""
     argument = loader.arguments.get("dataset")
     if argument is None or not isinstance(argument.node, ast.Name):
         return
     for call in argument.frame.scope.index().calls:
         if isinstance(call.func, ast.Attribute) and dotted(call.func) == f"{argument.node.id}.set_format":
-            yield from _moving(entry, call, argument.frame, "set_format")
+            yield call, argument.frame
 
 
 def _by_library(entry: WorkerEntry, value: Value) -> Iterator[WorkerTransfer]:

@@ -21,6 +21,14 @@ SIDE_EFFECTS = {
     ),
     **dict.fromkeys(
         (
+            "torch.utils.tensorboard.SummaryWriter",
+            "torch.utils.tensorboard.writer.SummaryWriter",
+            "tensorboardX.SummaryWriter",
+        ),
+        "starts a new event file",
+    ),
+    **dict.fromkeys(
+        (
             "huggingface_hub.login",
             "wandb.login",
             "wandb.init",
@@ -33,3 +41,6 @@ SIDE_EFFECTS = {
     ),
 }
 """Calls by what they do. Source: the documentation of each library."""
+
+EMPTIES_BY = {"logging.basicConfig": "filemode", "logging.FileHandler": "mode"}
+"""Calls that open a log file, by the argument which says that they empty it: "w" is not the default."""
