@@ -166,7 +166,8 @@ def _check_parser() -> argparse.ArgumentParser:
         "       dllint diagnose [LOG] [--project PATH]\n       dllint doctor [PATH]\n"
         "       dllint shm --workers N --batch-size N --sample SHAPE",
         description="Find what makes PyTorch DataLoader workers crash, stall, leak or yield wrong data.",
-        epilog="Exit status: 0 nothing to report, 1 findings, 2 bad usage, bad settings or an internal error.",
+        epilog="Exit status: 0 nothing to report, 1 findings, 2 bad usage, bad settings or an internal error, "
+        "130 Ctrl-C.",
         allow_abbrev=False,
     )
     parser.add_argument("paths", nargs="*", default=[], metavar="PATHS", help="files or folders; - reads stdin")

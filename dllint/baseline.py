@@ -69,6 +69,8 @@ class Baseline:
             raise BaselineError(f"{file}: cannot be read as a baseline: {error.strerror}{hint}") from None
         except UnicodeDecodeError:
             raise BaselineError(f"{file}: not a baseline: not UTF-8") from None
+        except ValueError as error:  # a NUL in the name
+            raise BaselineError(f"{file}: cannot be read as a baseline: {error}") from None
         return cls(file, _parsed(text, file))
 
     def hide(self, report: Report, judged: Judged) -> None:

@@ -152,7 +152,10 @@ def _sample(text: str) -> tuple[tuple[int, ...], str]:
         raise argparse.ArgumentTypeError(
             f"must be a shape such as 3x224x224, with a dtype such as :uint8, not {text!r}"
         )
-    return tuple(int(side) for side in re.split(r"[xX*,]", shape)), dtype
+    sides = tuple(int(side) for side in re.split(r"[xX*,]", shape))
+    if 0 in sides:
+        raise argparse.ArgumentTypeError(f"a tensor without elements needs nothing: {text!r}")
+    return sides, dtype
 
 
 def _size(text: str) -> int:

@@ -90,3 +90,28 @@ def test_a_missing_path_is_named() -> None:
     done = subprocess.run([*DOCTOR, "no/such/folder"], capture_output=True, text=True)
     assert done.returncode == 2
     assert "no/such/folder" in done.stderr
+
+
+def test_a_sample_that_an_inner_function_gives_is_not_taken_for_the_datasets(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("""
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Shapes(Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        def inner():
+            return torch.zeros(self.sides(index))
+
+        return (lambda: inner())()
+
+
+if __name__ == "__main__":
+    for batch in DataLoader(Shapes(), batch_size=4, num_workers=2):
+        print(batch)
+""")
+    _, found = doctor(str(tmp_path))
+    assert budget(found, "shared memory")["verdict"] == "cannot tell"

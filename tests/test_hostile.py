@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,7 @@ DEEP = {
     "string": "'" + "x" * 1_000_000 + "'",
     "number": "9" * 100_000,
     "negative": "-1",
+    "hexadecimal": "0x" + "f" * 4_000,
     "strings": " ".join(["'a'"] * 5_000),
     "and": " and ".join(["a"] * 5_000),
     "comparisons": " < ".join(["a"] * 5_000),
@@ -150,3 +152,42 @@ def test_a_file_that_cannot_be_read_is_reported(data: bytes) -> None:
 )
 def test_unusual_texts_are_still_read(data: bytes) -> None:
     assert survives(data) == {"DLL402"}
+
+
+BASES = {
+    "a cycle under a name that is bound again": """
+class A(B): pass
+class B(A): pass
+class A(A, B, Dataset): pass
+""",
+    "an order that contradicts itself": "class A0(Dataset): pass\nclass B0(Dataset): pass\n"
+    + "".join(f"class A{i + 1}(A{i}, B{i}): pass\nclass B{i + 1}(B{i}, A{i}): pass\n" for i in range(40))
+    + "A = A40\n",
+    "two bases a class": "class A0(Dataset): pass\nclass B0(Dataset): pass\n"
+    + "".join(f"class A{i + 1}(A{i}, B{i}): pass\nclass B{i + 1}(A{i}, B{i}): pass\n" for i in range(40))
+    + "A = A40\n",
+}
+
+
+@pytest.mark.parametrize("bases", BASES.values(), ids=BASES.keys())
+def test_tangled_inheritance(bases: str) -> None:
+    program = f"from torch.utils.data import DataLoader, Dataset\n{bases}\nDataLoader(A(), num_workers=2)\n"
+    survives(program.encode())
+
+
+def test_a_file_name_that_is_no_unicode_costs_no_finding() -> None:
+    with workspace() as folder:
+        name = os.fsdecode(os.fsencode(folder) + b"/bad\xff.py")
+        with open(name, "w", encoding="utf-8") as stream:
+            stream.write(SENTINEL)
+        report = run(folder)
+    assert not report.errors
+    assert report.findings
+
+
+def test_variables_that_double_end() -> None:
+    with workspace() as folder:
+        (folder / "Dockerfile").write_text("FROM pytorch/pytorch\n" + "ENV A=$A$A\n" * 60 + "CMD python train.py\n")
+        with alarm(LIMIT):
+            report = run(folder)
+    assert not report.errors

@@ -70,7 +70,7 @@ class Callers:
     def _names_of_home(scope: FunctionScope) -> tuple[bytes, ...]:
         """What a module far from the seeds must speak of to call a function: its module, or its class."""
         owner = scope.owner
-        return (scope.module.name.rpartition(".")[2].encode(), *((owner.name.encode(),) if owner is not None else ()))
+        return (scope.module.last_name, *((owner.name.encode(),) if owner is not None else ()))
 
     @cached_property
     def _seed_ids(self) -> set[int]:

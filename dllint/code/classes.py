@@ -64,20 +64,24 @@ def mro(ev: Evaluator, cls: ClassScope) -> tuple[Base, ...]:
 
 def _linear(ev: Evaluator, cls: ClassScope) -> list[Base]:
     """Depth first, a shared base after all that derive from it: Python's order wherever real code has one."""
-    order: list[Base] = []
-    pending: list[Base] = [cls]
-    while pending and len(order) < _MOST_CLASSES:
-        at = pending.pop(0)
-        if at in order:
-            if at is cls:
-                continue
-            order.remove(at)
-        order.append(at)
-        if isinstance(at, ClassScope):
-            pending[:0] = [base for base in bases(ev, at) if base is not cls]
-        if len(order) + len(pending) > _MOST_CLASSES * 4:
-            break
-    return order
+    after: list[Base] = []
+    """In the order in which they are left, the rightmost base first: turned round, it is the order that is wanted."""
+    entered: set[Base] = {cls}
+    pending: list[tuple[Base, Iterator[Base]]] = [(cls, _from_the_right(ev, cls))]
+    while pending:
+        at, further = pending[-1]
+        base = next((base for base in further if base not in entered), None)
+        if base is None or len(entered) >= _MOST_CLASSES:
+            after.append(at)
+            pending.pop()
+            continue
+        entered.add(base)
+        pending.append((base, _from_the_right(ev, base)))
+    return after[::-1]
+
+
+def _from_the_right(ev: Evaluator, base: Base) -> Iterator[Base]:
+    return reversed(bases(ev, base)) if isinstance(base, ClassScope) else iter(())
 
 
 def project_mro(ev: Evaluator, cls: ClassScope) -> Iterator[ClassScope]:

@@ -40,6 +40,8 @@ from dllint.code.values import (
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
+_MOST_BITS = 128
+"""A longer whole number counts nothing, and Python refuses to print one of thousands of digits."""
 _MOST_STEPS = 300
 """Evaluation steps for one question."""
 _DEEPEST = 70
@@ -106,6 +108,8 @@ class Evaluator:
         return found
 
     def _constant(self, node: ast.Constant, frame: Frame) -> Values:
+        if isinstance(node.value, int) and node.value.bit_length() > _MOST_BITS:
+            return UNKNOWNS
         return (Const(node.value, node, frame.scope),)
 
     def _lambda(self, node: ast.Lambda, frame: Frame) -> Values:

@@ -50,6 +50,11 @@ class Module:
         self._lines_with: dict[str, list[int]] = {}
         self._calls_of: dict[str, list[tuple[ast.Call, Scope]]] = {}
 
+    @cached_property
+    def last_name(self) -> bytes:
+        """The last part of its dotted name, as it stands in import statements."""
+        return self.name.rpartition(".")[2].encode("utf-8", "surrogateescape")
+
     @property
     def data(self) -> bytes:
         """The bytes of the file."""

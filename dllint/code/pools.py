@@ -40,7 +40,7 @@ class Mapped:
 def _modules_with_pools(program: Program) -> Iterator[Module]:
     """The modules that may run project functions in a pool: seeds, and those that speak of one."""
     seeds = {id(module) for module in program.seeds}
-    names = {module.name.rpartition(".")[2].encode() for module in program.seeds}
+    names = {module.last_name for module in program.seeds}
     for module in program.modules.by_file.values():
         if module.is_test or not any(word in module.data for word in _POOL_WORDS):
             continue

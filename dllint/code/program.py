@@ -135,7 +135,7 @@ class Program:
     def _by_last_name(self) -> dict[bytes, list[Module]]:
         found: dict[bytes, list[Module]] = {}
         for module in self.modules.by_file.values():
-            found.setdefault(module.name.rpartition(".")[2].encode(), []).append(module)
+            found.setdefault(module.last_name, []).append(module)
         return found
 
     @cached_property
@@ -171,7 +171,7 @@ class Program:
         """The modules that may be run as programs: seeds, and short scripts that call into them."""
         found = [m for m in self.parsed_seeds if not m.is_package]
         known = {id(module) for module in found}
-        names = {part.encode() for m in self.seeds for part in m.name.split(".")}
+        names = {part.encode("utf-8", "surrogateescape") for m in self.seeds for part in m.name.split(".")}
         for module in self.modules.by_file.values():
             if id(module) in known or self.modules.in_package(module) or b"__main__" in module.data:
                 continue
@@ -185,7 +185,7 @@ class Program:
         return bool(self._importing(module))
 
     def _importing(self, module: Module) -> list[Module]:
-        name = module.name.rpartition(".")[2].encode()
+        name = module.last_name
         if name not in self._importers:
             pattern = re.compile(rb"^[ \t]*(?:from|import)[ \t][^\n]*\b" + re.escape(name) + rb"\b", re.MULTILINE)
             holding = [other for other in self.modules.by_file.values() if name in other.data]

@@ -62,9 +62,7 @@ def _of_dataset(program: Program, instance: Instance) -> int:
 
 def _returns(method: FunctionScope) -> Iterator[ast.expr]:
     method.index()
-    for node in ast.walk(method.node):
-        if isinstance(node, ast.Return) and node.value is not None:
-            yield node.value
+    return (found.value for found in method.returns if found.value is not None)
 
 
 def _of_external(program: Program, value: Value) -> int:

@@ -15,6 +15,9 @@ _PAIR = re.compile(r"""([\w.-]+)=((?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')*)"
 _ENVIRONMENT = re.compile(r"venv|virtualenv|\benv\b|-packages|\.local\b|conda|/install\b|^/usr/local(?:/lib[^/]*)?/?$")
 """A path that holds installed packages."""
 
+_LONGEST = 20_000
+"""Characters that a text has at most once variables are put in."""
+
 
 class Copy(NamedTuple):
     """One file or folder that COPY or ADD puts into an image."""
@@ -75,7 +78,10 @@ def stages(text: str, arguments: Mapping[str, str]) -> list[Stage]:
 
 
 def expand(text: str, values: Mapping[str, str]) -> str:
-    """A text with `$X`, `${X}`, `${X:-d}`, `${X-d}` and `${X:+d}` put in; what is not known stays as written."""
+    """A text with `$X`, `${X}`, `${X:-d}`, `${X-d}` and `${X:+d}` put in; what is not known stays as written.
+
+    So does a text that would grow beyond all use: `ENV A=$A$A` doubles with each line.
+    """
 
     def put_in(found: re.Match[str]) -> str:
         name, operator, word = found[1] or found[2], found[3] or "", found[4] or ""
@@ -88,7 +94,8 @@ def expand(text: str, values: Mapping[str, str]) -> str:
             return expand(word, values) if value or (operator == "+" and value is not None) else ""
         return found[0] if value is None else value
 
-    return _VARIABLE.sub(put_in, text) if "$" in text else text
+    found = _VARIABLE.sub(put_in, text) if "$" in text else text
+    return found if len(found) <= _LONGEST else text
 
 
 def _started(instruction: Instruction, before: list[Stage], given: Mapping[str, str]) -> Stage:
