@@ -33,7 +33,8 @@ _OUTPUT = frozenset(("build", "dist", "_build"))
 """Skipped by default, too, but packages have these names: such a folder is source if it holds an `__init__.py`."""
 _READ_HIDDEN = (".github", ".devcontainer", ".circleci", ".gitlab", ".dstack")
 """Hidden folders (by the start of their names) that hold what dllint reads."""
-_MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", "dllint.toml", ".dllint.toml")
+_OWN_SETTINGS = ("dllint.toml", ".dllint.toml")
+_MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", *_OWN_SETTINGS)
 _Ignores = tuple[GitIgnore, ...]
 _CONTEXT_LIMIT = 50_000
 _CONTEXT_FILES = 1_000
@@ -160,10 +161,10 @@ def _root_of(item: _Given, settings: Settings) -> _Root:
 
 
 def _marked_root(folder: str) -> str | None:
-    """The nearest folder with a .git, else the nearest with a project file."""
+    """The nearest folder with a .git or settings of its own for dllint, else the nearest with a project file."""
     nearest = None
     for parent in _upwards(folder):
-        if os.path.exists(os.path.join(parent, ".git")):
+        if any(os.path.exists(os.path.join(parent, name)) for name in (".git", *_OWN_SETTINGS)):
             return parent
         if nearest is None and any(os.path.isfile(os.path.join(parent, marker)) for marker in _MARKERS):
             nearest = parent

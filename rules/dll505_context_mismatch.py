@@ -4,8 +4,8 @@
 
 Reports a `Value`, `Array`, `Lock`, `Event`, `Queue` or the like of multiprocessing that is made under fork (by the
 default context where that may be fork, or by `get_context("fork")`) and kept on a dataset or collate object whose
-loader spawns its workers. Objects of a spawn context go to every kind of worker, and `RawValue`, `Value(lock=False)`, pipes
-and managers hold no lock.
+loader spawns its workers. Objects of a spawn context go to every kind of worker, and `RawValue`,
+`Value(lock=False)`, pipes and managers hold no lock.
 
 ## Why it breaks workers
 

@@ -93,6 +93,12 @@ def test_without_git_a_project_file_decides(tmp_path: Path, marker: str) -> None
     assert only(str(tmp_path / "p/q/r/a.py")).root == str(tmp_path / "p")
 
 
+def test_settings_of_its_own_make_a_folder_a_project(here: Path) -> None:
+    write(here, "sub/dllint.toml", "sub/deep/a.py", "other/pyproject.toml", "other/a.py")
+    assert only("sub/deep/a.py").root == str(here / "sub")
+    assert only("other/a.py").root == str(here)
+
+
 def test_without_any_mark_the_root_is_the_given_folder(tmp_path: Path) -> None:
     write(tmp_path, "p/q/a.py", "b.py")
     assert only(str(tmp_path / "p")).root == str(tmp_path / "p")

@@ -166,7 +166,7 @@ def _leaves_workers_out(found: Training, plan: Plan) -> bool:
     if any(file.has(option.encode()) for file in plan.of_kind(Kind.YAML, Kind.JSON)):
         return False
     trainers = [module for line in _TRAINER_IMPORTS for module in plan.program.modules_with(line, "Trainer")]
-    return any(module is script or plan.uses(script, module) for module in trainers for script in scripts)
+    return plan.use(scripts, trainers)
 
 
 def _only_tests(commands: list[list[str]]) -> bool:

@@ -12,20 +12,32 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 
-def leads_to(program: Program, script: Module, module: Module, between: Iterable[Module]) -> bool:
-    """Whether a script imports a module, by way of some of the modules `between`."""
-    possible = {id(other) for other in between}
-    seen = {id(script)}
-    pending = [script]
-    while pending:
-        current = pending.pop()
-        if current is module:
-            return True
-        for imported in _imported(program, current):
-            if id(imported) in possible and id(imported) not in seen:
-                seen.add(id(imported))
-                pending.append(imported)
-    return False
+class Imports:
+    """Which modules a script reaches, of those that lead to certain modules."""
+
+    def __init__(self, program: Program, wanted: Iterable[Module]) -> None:
+        self._program = program
+        # By names first: what does not even name a module on the way is not parsed.
+        self._leading = {id(other) for module in wanted for other in program.importers(module)}
+        self._imported: dict[Module, list[Module]] = {}
+        self._reached: dict[Module, set[Module]] = {}
+
+    def reached_from(self, script: Module) -> set[Module]:
+        """The script, and the modules that it imports, directly or not."""
+        if script not in self._reached:
+            found = self._reached[script] = {script}
+            pending = [script]
+            while pending:
+                new = [module for module in self._imported_by(pending.pop()) if module not in found]
+                found.update(new)
+                pending.extend(new)
+        return self._reached[script]
+
+    def _imported_by(self, module: Module) -> list[Module]:
+        if module not in self._imported:
+            known = _imported(self._program, module) if id(module) in self._leading else ()
+            self._imported[module] = [other for other in known if id(other) in self._leading]
+        return self._imported[module]
 
 
 def _imported(program: Program, module: Module) -> Iterator[Module]:

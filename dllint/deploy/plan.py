@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dllint.code.loader import Loader
 from dllint.code.modules import Module
 from dllint.code.program import Program, Unreadable
-from dllint.deploy.imports import leads_to
+from dllint.deploy.imports import Imports
 from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import ShmSource, Workload
@@ -130,13 +130,15 @@ class Plan:
     def loaders_of(self, script: Module) -> list[Loader]:
         """The loaders in a script and in the modules that it imports, directly or not."""
         if script not in self._loaders:
-            loaders = self.program.facts.loaders
-            modules = {id(loader.module): loader.module for loader in loaders}.values()
-            used = {id(module) for module in modules if self.uses(script, module)}
-            self._loaders[script] = [loader for loader in loaders if id(loader.module) in used]
+            reached = self._to_loaders.reached_from(script)
+            self._loaders[script] = [loader for loader in self.program.facts.loaders if loader.module in reached]
         return self._loaders[script]
 
-    def uses(self, script: Module, module: Module) -> bool:
-        """Whether a script imports a module, directly or not."""
-        importers = self.program.importers(module)
-        return script in importers and leads_to(self.program, script, module, importers)
+    @cached_property
+    def _to_loaders(self) -> Imports:
+        return Imports(self.program, {loader.module for loader in self.program.facts.loaders})
+
+    def use(self, scripts: Iterable[Module], modules: Collection[Module]) -> bool:
+        """Whether a script imports one of some modules, directly or not."""
+        imports = Imports(self.program, modules)
+        return any(not imports.reached_from(script).isdisjoint(modules) for script in scripts)
