@@ -66,10 +66,9 @@ A question for the rank, when workers are only ever forked: set `start-method = 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
-from dllint.code import apis, uses
+from dllint.code import apis, messages, uses
 from dllint.code.facts import WorkerEntry
 from dllint.code.reach import Step
 from dllint.finding import Failure, Finding, Severity
@@ -82,9 +81,6 @@ RULE = Rule(
     failure=Failure.STALL,
     since="0.1",
 )
-
-_LOGS = re.compile(r"(^|_)(log|logs|logging|logger|print|warn)(_|$)")
-"""Names of functions and modules that only write messages."""
 
 
 @RULE.check
@@ -113,9 +109,9 @@ def _collective(entry: WorkerEntry, step: Step, call: ast.Call, name: str) -> Fi
 
 def _questions(entry: WorkerEntry) -> Iterator[Finding]:
     """A question for the rank; where nothing asks for it, whether there is a group."""
-    asked = [found for found in uses.in_worker(entry.code, apis.RANK_QUERIES) if _matters(found[0])]
+    asked = [found for found in uses.in_worker(entry.code, apis.RANK_QUERIES) if _matters(*found)]
     if not asked:
-        asked = [found for found in uses.in_worker(entry.code, apis.GROUP_QUERIES) if _matters(found[0])]
+        asked = [found for found in uses.in_worker(entry.code, apis.GROUP_QUERIES) if _matters(*found)]
     for step, call, name in asked:
         yield RULE.finding(
             step.scope.module.location(call),
@@ -129,11 +125,14 @@ def _questions(entry: WorkerEntry) -> Iterator[Finding]:
         )
 
 
-def _matters(step: Step) -> bool:
+def _matters(step: Step, call: ast.Call, name: str) -> bool:
     """Whether a wrong answer changes the samples: a logger that asks writes a line too many, no more."""
+    raises = name in apis.RANK_QUERIES and name.startswith("torch.") and not messages.is_asked_in_a_group(call)
+    if not raises and messages.decides_messages(step.scope, call):
+        return False
     at: Step | None = step
     while at is not None:
-        if _LOGS.search(at.scope.name) or _LOGS.search(at.scope.module.name.rpartition(".")[2]):
+        if messages.names_a_log(at.scope.name) or messages.names_a_log(at.scope.module.name.rpartition(".")[2]):
             return False
         at = at.parent
     return uses.runs_in_worker_only(step)

@@ -62,7 +62,7 @@ def of_value(program: Program, value: Value) -> list[Batch]:
 
 def kept(program: Program, value: Value, depth: int = 0) -> Iterator[Batch]:
     """The batches whose storages a value certainly keeps: views, no-ops and containers of such; copies keep none."""
-    if depth > _DEEPEST:
+    if depth > _DEEPEST or _picks_of_array(value):
         return
     if isinstance(value, Derived):
         if all(_shares(program, step) for step in value.chain()):
@@ -77,6 +77,24 @@ def kept(program: Program, value: Value, depth: int = 0) -> Iterator[Batch]:
     elif isinstance(value, Collection):
         for inner in value.each or ():
             yield from kept(program, inner, depth + 1)
+
+
+def _picks_of_array(value: Value) -> bool:
+    """Whether an element of a NumPy array is taken: that of a flat one is a number, a copy, and the rank is unknown."""
+    if not isinstance(value, Derived):
+        return False
+    picked = False
+    for step in value.chain():
+        picked = picked or step.via == "each" or (step.via == "[]" and not _is_sliced(step))
+        if step.via == ".numpy()":
+            return picked
+    return picked and isinstance(value.origin, Product) and value.origin.name.startswith("numpy.")
+
+
+def _is_sliced(step: Derived) -> bool:
+    """Whether an index has a slice, so that at least one dimension is left."""
+    index = step.node.slice if isinstance(step.node, ast.Subscript) else None
+    return any(isinstance(part, ast.Slice) for part in getattr(index, "elts", [index]))
 
 
 def _through(program: Program, value: Derived, depth: int) -> Iterator[Batch]:

@@ -60,6 +60,27 @@ _REDUCERS = frozenset(
         "all",
         "shape",
         "sorted",
+        "amax",
+        "amin",
+        "argmax",
+        "argmin",
+        "average",
+        "bincount",
+        "count_nonzero",
+        "histogram",
+        "median",
+        "nanmax",
+        "nanmean",
+        "nanmin",
+        "nanstd",
+        "ndim",
+        "nunique",
+        "percentile",
+        "prod",
+        "ptp",
+        "quantile",
+        "size",
+        "var",
     )
 )
 """Functions that leave a summary of what they are given."""
@@ -188,6 +209,7 @@ def _within_collection(program: Program, value: Collection, depth: int) -> Read 
 
 _METADATA = frozenset(
     {
+        *(f".{name}()" for name in _REDUCERS),
         ".shape",
         ".size",
         ".dtype",
@@ -196,17 +218,12 @@ _METADATA = frozenset(
         ".info",
         ".mode",
         ".keys()",
-        ".sum()",
-        ".mean()",
-        ".max()",
-        ".min()",
         ".item()",
         "each",
         ".get_fps()",
         ".__len__()",
         ".affine",
         ".info()",
-        ".std()",
     }
 )
 """Steps after which no more than a summary is left of the contents."""

@@ -313,7 +313,8 @@ class Loader:
 
     def related(self) -> Related:
         """Where the workers are started, for the way of a finding."""
-        return Related(f"{self.describe_workers()} started by this loader", self.location)
+        started = "workers" if self.defaults_to_no_workers else self.describe_workers()
+        return Related(f"{started} started by this loader", self.location)
 
     def dataset_values(self) -> Values:
         """What its dataset can be."""

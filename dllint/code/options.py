@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from dllint.code import conditions
 from dllint.code.bindings import AttributeWrite
 from dllint.code.modules import Module
 from dllint.code.scopes import Scope, dotted
@@ -21,16 +22,31 @@ def argparse_option(ev: Evaluator, namespace: Derived, name: str) -> Values:
     found = _options(ev, scope, name)
     if not found:
         return (Unknown(name),)
-    return merge([*found, (Unknown(name),)]) if _is_changed(scope.module, name) else merge(found)
+    return merge([*found, (Unknown(name),)]) if _is_changed(ev, scope.module, name) else merge(found)
 
 
-def _is_changed(module: Module, name: str) -> bool:
-    """Whether the program itself gives the option another value: `if args.workers < 0: args.workers = 4`."""
-    return any(
-        write.name == name and _is_computed(write)
-        for scope in module.scopes_around(module.lines_with(name))
-        for write in scope.index().writes
+def _is_changed(ev: Evaluator, module: Module, name: str) -> bool:
+    """Whether the program itself gives the option another value, in whatever module the namespace is handed to."""
+    return any(map(_is_computed, _writes(module, name))) or any(
+        _replaces(write) for other in ev.program.modules_with(f".{name} =") for write in _writes(other, name)
     )
+
+
+def _writes(module: Module, name: str) -> Iterator[AttributeWrite]:
+    for scope in module.scopes_around(module.lines_with(name)):
+        yield from (write for write in scope.index().writes if write.name == name)
+
+
+def _replaces(write: AttributeWrite) -> bool:
+    """Whether an option is replaced on its namespace: `if opt.size == 0: opt.size = opt.batch_size`."""
+    key, holder = dotted(write.target), dotted(write.target.value)
+    if not key or holder == "self":
+        return False
+    tests = [test for test, _ in conditions.leading_to(write.node)]
+    if any(conditions.mentions(test, key) for test in tests):
+        return True
+    value = write.binding.value
+    return isinstance(value, ast.expr) and conditions.mentions(value, holder)
 
 
 def _is_computed(write: AttributeWrite) -> bool:

@@ -30,14 +30,36 @@ def reaching(bindings: list[Binding], use: ast.AST | None) -> list[Binding]:
 
 def _alive(bindings: list[Binding], block: Block | None) -> list[Binding]:
     """Those that no later binding on every way hides."""
-    found = []
+    found: list[Binding] = []
+    bound: list[Block] = []
     for binding in reversed(bindings):
+        if any(_passes_whole(other, binding) for other in bound):
+            continue
         found.append(binding)
-        certain = binding.block.parent is None if block is None else binding.block.holds(block)
-        if certain and not _extends(binding):
+        if _extends(binding):
+            continue
+        outermost = _certainly_bound(binding.block, bound)
+        if outermost.parent is None if block is None else outermost.holds(block):
             break
+        bound.append(outermost)
     found.reverse()
     return found
+
+
+def _certainly_bound(block: Block, bound: list[Block]) -> Block:
+    """The block that a binding is passed in on every way: the one around an `if` whose other branch binds, too."""
+    while isinstance(block.owner, ast.If) and block.parent is not None:
+        if not any(one.owner is block.owner and one.branch != block.branch for one in bound):
+            break
+        block = block.parent
+    return block
+
+
+def _passes_whole(later: Block, binding: Binding) -> bool:
+    """Whether all ways on from a binding go through the rest of the branch of an `if` that binds the name again."""
+    if binding.block is not later or not isinstance(later.owner, ast.If):
+        return False
+    return not any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(later.owner))
 
 
 def _extends(binding: Binding) -> bool:

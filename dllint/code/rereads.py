@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, conditions
+from dllint.code.folding import verdict
 from dllint.code.links import block_of, parent, scope_of
-from dllint.code.reach import Step
+from dllint.code.reach import Step, called_frame
 from dllint.code.scopes import last_name
-from dllint.code.values import Derived, Product, Value
+from dllint.code.values import Const, Derived, Product, Value
 from dllint.code.variation import BY_INDEX
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def of_entry(entry: WorkerEntry) -> Iterator[tuple[Step, ast.Call]]:
     reading = {id(call) for _, call, _ in reads}
     for step, call, source in reads:
         if step.root.scope.name not in BY_INDEX or entry.variation.of(source, step) is not False:
+            continue
+        if _is_none(entry, step, source):
             continue
         if _runs_each_time(entry, step, call) and not _is_written(step, call, source, reading):
             yield step, call
@@ -61,6 +64,12 @@ def _source(call: ast.Call) -> ast.expr | None:
     if call.args:
         return None if isinstance(call.args[0], ast.Starred) else call.args[0]
     return next((keyword.value for keyword in call.keywords if keyword.arg in _PATH_NAMES), None)
+
+
+def _is_none(entry: WorkerEntry, step: Step, source: ast.expr) -> bool:
+    """Whether no path is passed on the way: None, the default of a parameter, names no file."""
+    values = entry.program.evaluator.values(source, called_frame(entry.program, step))
+    return any(isinstance(value, Const) and value.value is None for value in values)
 
 
 def _is_archive(source: ast.expr) -> bool:
@@ -114,11 +123,18 @@ def _runs_each_time(entry: WorkerEntry, step: Step, node: ast.AST) -> bool:
             return False
         if any(block.branch.startswith("handlers") for block in block_of(place).chain()):
             return False
-        if any(entry.variation.of(test, at) is not False for test, _ in conditions.leading_to(place)):
+        if not all(_comes_out(entry, at, test, outcome) for test, outcome in conditions.leading_to(place)):
             return False
         if isinstance(at.call, ast.Call) and not entry.variation.is_called(at):
             return False
     return True
+
+
+def _comes_out(entry: WorkerEntry, step: Step, test: ast.expr, outcome: bool) -> bool:
+    """Whether a test is the same for each item, and what is passed on the way does not make it come out otherwise."""
+    if entry.variation.of(test, step) is not False:
+        return False
+    return verdict(entry.program.evaluator, test, called_frame(entry.program, step)) is not (not outcome)
 
 
 def _is_written(step: Step, read: ast.Call, source: ast.expr, reading: set[int]) -> bool:
