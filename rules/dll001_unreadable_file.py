@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a file that cannot be decoded or parsed, where it matters: it uses torch, or it was named on the command line.
-The reason may be wrong bytes for its encoding, a syntax error, Python 2, NUL bytes, or a size that no source file has.
+The reason may be wrong bytes for its encoding, a syntax error, Python 2, NUL bytes, a size that no source file has, or
+syntax that is newer than the Python that runs dllint.
 
 ## Why it breaks workers
 What cannot be read is not checked: the classes in it count as unknown, and their findings are missing. A linter that
@@ -32,6 +33,7 @@ with `extend-exclude`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 from dllint.code.program import Unreadable
@@ -53,6 +55,22 @@ def unreadable_file(unreadable: Unreadable) -> Iterator[Finding]:
     row, column = max(unreadable.row, 1), max(unreadable.column, 1)
     yield RULE.finding(
         Location(unreadable.path, row, column, row, column + 1),
-        f"Cannot read this {unreadable.what}: {unreadable.reason}",
-        help=f"mend the {unreadable.what}, or leave it out with `extend-exclude`; nothing in it was checked",
+        f"Cannot read this {unreadable.what}: {_reason(unreadable)}",
+        help=f"{_cure(unreadable)}, or leave it out with `extend-exclude`; nothing in it was checked",
     )
+
+
+def _reason(unreadable: Unreadable) -> str:
+    if unreadable.needs is None:
+        return unreadable.reason
+    return f"its syntax needs Python {_dotted(unreadable.needs)}, and dllint runs on {_dotted(sys.version_info[:2])}"
+
+
+def _cure(unreadable: Unreadable) -> str:
+    if unreadable.needs is None:
+        return f"mend the {unreadable.what}"
+    return f"install and run dllint with Python {_dotted(unreadable.needs)} or newer"
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return f"{version[0]}.{version[1]}"

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports `torch.load` without `map_location` in code that DataLoader workers run, and in the making of a dataset that
-keeps what was loaded and reads it there. Silent for datasets that write or download their files themselves.
+keeps what was loaded and reads it there. Silent for datasets that write or download their files themselves, for entries
+of a loaded dict that need not be tensors, for what goes on to NumPy, and where no loader with workers is seen.
 
 ## Why it breaks workers
 
@@ -15,7 +16,7 @@ Loaded in `__init__`, its tensors fail when a worker touches them: `CUDA error: 
 
 ```python
 import torch
-from torch.utils.data import Dataset
+from torch.utils.data import DataLoader, Dataset
 
 
 class Vectors(Dataset):
@@ -24,13 +25,16 @@ class Vectors(Dataset):
 
     def __getitem__(self, i):
         return torch.load(f"vectors/{i}.pt")
+
+
+loader = DataLoader(Vectors(), num_workers=4)
 ```
 
 ## Use instead
 
 ```python
 import torch
-from torch.utils.data import Dataset
+from torch.utils.data import DataLoader, Dataset
 
 
 class Vectors(Dataset):
@@ -39,6 +43,9 @@ class Vectors(Dataset):
 
     def __getitem__(self, i):
         return torch.load(f"vectors/{i}.pt", map_location="cpu")
+
+
+loader = DataLoader(Vectors(), num_workers=4)
 ```
 
 ## When to ignore
@@ -76,12 +83,12 @@ _HELP = 'load to the CPU: torch.load(path, map_location="cpu")'
 @RULE.check
 def load_without_map_location(entry: WorkerEntry) -> Iterator[Finding]:
     """Yield the loads that may bring CUDA tensors into a forked worker."""
-    if not entry.may_fork:
+    if not entry.may_fork or not entry.may_have_readers:
         return
     if entry.dataset is not None and loading.has_own_files(entry.program, entry.dataset.cls):
         return
     for step, call, _ in uses.in_worker(entry.code, loading.LOAD):
-        if loading.keeps_device(entry.program, call, step.frame) and not _is_cache(step, entry):
+        if loading.may_bring_cuda(entry.program, call, step.frame) and not _is_cache(step, entry):
             yield RULE.finding(
                 step.scope.module.location(call),
                 "torch.load() without map_location in a DataLoader worker: "

@@ -79,8 +79,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import randomness, seeding
+from dllint.code import randomness, seeded_draws, seeding
 from dllint.code.facts import WorkerEntry
+from dllint.code.loader import Loader
 from dllint.code.randomness import SharedGenerator
 from dllint.code.seeding import ConstantSeed
 from dllint.finding import Failure, Finding, Related, Severity
@@ -105,7 +106,7 @@ def shared_rng(entry: WorkerEntry) -> Iterator[Finding]:
     effect = _effect(entry)
     if effect:
         yield from (_of_generator(entry, found, effect) for found in randomness.shared(entry))
-    yield from (_of_seed(entry, found) for found in seeding.constant_seeds(entry) if _matters(entry, found))
+    yield from _of_seeds(entry)
     yield from _of_old_numpy(entry)
 
 
@@ -136,20 +137,27 @@ def _of_generator(entry: WorkerEntry, found: SharedGenerator, effect: str) -> Fi
     )
 
 
-def _matters(entry: WorkerEntry, found: ConstantSeed) -> bool:
+def _matters(loaders: list[Loader], found: ConstantSeed) -> bool:
     """Whether a constant seed makes two epochs of training, or two workers, alike."""
-    loaders = [loader for loader in entry.loaders if not seeding.is_for_evaluation(loader)]
-    several = any(loader.workers.constants() != [1] for loader in loaders)
-    return any(seeding.repeats(loader) for loader in loaders) or (several and not found.by_worker)
+    training = [loader for loader in loaders if not seeding.is_for_evaluation(loader)]
+    several = any(loader.workers.constants() != [1] for loader in training)
+    return any(seeding.repeats(loader) for loader in training) or (several and not found.by_worker)
 
 
-def _of_seed(entry: WorkerEntry, found: ConstantSeed) -> Finding:
+def _of_seeds(entry: WorkerEntry) -> Iterator[Finding]:
+    for found, loaders in seeded_draws.constant_seeds(entry):
+        if _matters(loaders, found):
+            yield _of_seed(found, loaders)
+
+
+def _of_seed(found: ConstantSeed, loaders: list[Loader]) -> Finding:
     alike = "in every epoch" if found.by_worker else "in every worker and every epoch"
+    best = min(loaders, key=lambda loader: not loader.has_workers)
     return RULE.finding(
         found.step.scope.module.location(found.call),
         f"workers are started with a constant seed: they draw the same numbers {alike}",
         help="seed from torch.initial_seed() % 2**32, which differs by worker and by epoch, and repeats with the run",
-        related=entry.way(found.step),
+        related=[best.related(), *found.step.way()],
         symbol=found.step.scope.qualname,
         evidence="seed",
     )

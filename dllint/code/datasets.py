@@ -60,8 +60,12 @@ class Dataset:
 
     @property
     def runs_in_main(self) -> bool:
-        """Whether every loader that is seen to read it has no workers: then nothing of it runs in a worker."""
-        return bool(self.loaders) and all(loader.has_no_workers for loader in self.loaders)
+        """Whether every loader that is seen to read it has no workers: then nothing of it runs in a worker.
+
+        Of a dataset that no loader is seen to read, every loader of the project may be the one.
+        """
+        readers = self.loaders or self.program.facts.loaders
+        return bool(readers) and all(loader.has_no_workers for loader in readers)
 
     @cached_property
     def working_loaders(self) -> list[Loader]:

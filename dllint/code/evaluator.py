@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dllint.code import apis, classes, conditions, elements, folding, libcalls, options, results
+from dllint.code import apis, branches, classes, conditions, elements, folding, libcalls, options, results
 from dllint.code.bindings import AttributeWrite, Binding
 from dllint.code.callables import callable_method
 from dllint.code.links import scope_of
@@ -159,6 +159,8 @@ class Evaluator:
                     return self._global(at, name, bindings)
                 chosen = reaching(bindings, use if at is scope else None)
                 home = self.frame_of(at, frame)
+                if len(chosen) > 1 and at is scope:
+                    chosen = branches.compatible(chosen, use, at)
                 if len(chosen) == 1:
                     return self.bound(chosen[0], home)
                 groups = [(binding, self.bound(binding, home)) for binding in chosen]

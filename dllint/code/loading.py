@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis, classes
+from dllint.code.links import parent
 from dllint.code.scopes import ClassScope
 from dllint.code.values import Collection, Const, Derived, Frame, Product, Value
 
@@ -17,6 +18,10 @@ LOAD = frozenset({"torch.load"})
 _MAKES_FILES = frozenset({"save", "torch_save", "download", "_download", "download_url"})
 
 _DEEPEST = 4
+_ONLY_OF_TENSORS = frozenset(
+    f".{name}()"
+    for name in ("float", "long", "half", "double", "contiguous", "detach", "permute", "squeeze", "unsqueeze", "view")
+)
 _LEAVES_DEVICE = frozenset({".cpu()", ".to()", ".numpy()", ".tolist()", ".item()", ".keys()", ".size()", ".shape"})
 """What comes after these is on the CPU, or no tensor."""
 
@@ -31,16 +36,48 @@ def keeps_device(program: Program, call: ast.Call, frame: Frame) -> bool:
     return all(isinstance(v, Const) and v.value is None for v in program.evaluator.values(given, frame))
 
 
+def may_bring_cuda(program: Program, call: ast.Call, frame: Frame) -> bool:
+    """Whether what a call of `torch.load` gives may be a CUDA tensor, by the call and by what is done with it."""
+    return keeps_device(program, call, frame) and not _goes_to_numpy(call)
+
+
+def _goes_to_numpy(call: ast.Call) -> bool:
+    """`torch.load(path).numpy()`: that fails for CUDA tensors in any process, so the files are of the CPU."""
+    node: ast.AST | None = parent(call)
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        if isinstance(node, ast.Attribute) and node.attr in ("numpy", "__array__"):
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in ("cpu", "to"):
+            return False
+        node = parent(node)
+    return False
+
+
+def _ends_in_unknown_entry(steps: list[Derived]) -> bool:
+    """Whether the steps, the last first, take an entry by its name, and nothing after it that only tensors have.
+
+    Numbers and texts are saved beside tensors.
+    """
+    for step in steps:
+        if step.via in _ONLY_OF_TENSORS:
+            return False
+        key = step.node.slice if step.via == "[]" and isinstance(step.node, ast.Subscript) else None
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            return True
+    return False
+
+
 def loads(program: Program, value: Value, depth: int = 0) -> Iterator[Product]:
     """The loads that leave the device to the file, whose tensors a value is or holds."""
     if depth > _DEEPEST:
         return
     inner: list[Value] = []
     if isinstance(value, Product) and value.name in LOAD:
-        if keeps_device(program, value.node, value.frame):
+        if may_bring_cuda(program, value.node, value.frame):
             yield value
     elif isinstance(value, Derived):
-        if not any(step.via in _LEAVES_DEVICE for step in value.chain()):
+        steps = list(value.chain())
+        if not any(step.via in _LEAVES_DEVICE for step in steps) and not _ends_in_unknown_entry(steps):
             inner = [value.origin]
     elif isinstance(value, Product) and value.name in apis.JOINS:
         inner = [v for a in value.node.args[:1] for v in program.evaluator.values(a, value.frame)]

@@ -12,6 +12,8 @@ from dllint.code.values import Const, Derived, Product, Value, by_default
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
+_OPENED = frozenset({"builtins.open", "gzip.open", "os.fdopen", "io.BytesIO", "fsspec.open"})
+
 
 def mapped_array(program: Program, value: Value) -> Product | None:
     """The call that maps a file, if a value certainly is the array that it gives, or a view on it."""
@@ -29,9 +31,16 @@ def _maps(program: Program, load: Product) -> bool:
     options = collect(program.evaluator, load.node, load.frame)
     positional = options.positional[1:2]
     mode = options.named.get("mmap_mode") or (positional[0] if positional else None)
-    if mode is None or _ends_with(load, ".npz"):
+    if mode is None or _ends_with(load, ".npz") or _is_given_open_file(program, load):
         return False
     return all(isinstance(v, Const) and isinstance(v.value, str) for v in by_default(mode.values(program.evaluator)))
+
+
+def _is_given_open_file(program: Program, load: Product) -> bool:
+    """Whether `np.load` is given an open file, which it refuses to map: `ValueError: Filename must be a string`."""
+    given = (value for argument in load.node.args[:1] for value in program.evaluator.values(argument, load.frame))
+    opened = (v.base if isinstance(v, Derived) and v.via == "with" else v for v in given)
+    return any(isinstance(value, Product) and value.name in _OPENED for value in opened)
 
 
 def _ends_with(load: Product, suffix: str) -> bool:

@@ -94,7 +94,7 @@ def find(program: Program) -> Iterator[Carried]:
         ):
             yield Carried(program, loader, None)
     for dataset in program.facts.datasets:
-        if not dataset.loaders and dataset.may_pickle:
+        if not dataset.loaders and not dataset.runs_in_main and dataset.may_pickle:
             yield Carried(program, None, dataset)
 
 

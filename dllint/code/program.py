@@ -58,6 +58,8 @@ class Unreadable:
     column: int
     reason: str
     what: str = "file"
+    needs: tuple[int, int] | None = None
+    """The version of Python that its syntax needs, where that is newer than the one that runs dllint."""
 
 
 class Program:
@@ -189,8 +191,23 @@ class Program:
         if name not in self._importers:
             pattern = re.compile(rb"^[ \t]*(?:from|import)[ \t][^\n]*\b" + re.escape(name) + rb"\b", re.MULTILINE)
             holding = [other for other in self.modules.by_file.values() if name in other.data]
-            self._importers[name] = [other for other in holding if pattern.search(other.data) is not None]
+            self._importers[name] = [
+                m for m in holding if any(self._is_own_import(line, name) for line in pattern.findall(m.data))
+            ]
         return [other for other in self._importers[name] if other is not module]
+
+    def _is_own_import(self, line: bytes, name: bytes) -> bool:
+        """Whether what a line imports by `name` may be of the project: not in `from library.eval import x`."""
+        keyword, _, rest = line.strip().partition(b" ")
+        sources = rest.split(None, 1)[:1] if keyword == b"from" else [part for part in rest.split(b",") if name in part]
+        tops = [_WORD.match(source.strip()) for source in sources]
+        return any(top is None or top.group() in self._path_words for top in tops)  # None: a relative import
+
+    @cached_property
+    def _path_words(self) -> set[bytes]:
+        """The names of all folders and files of the project: what is imported from none of these is a library's."""
+        paths = (module.absolute.rpartition(".")[0] for module in self.modules.by_file.values())
+        return {word.encode() for path in paths for word in path.split("/")}
 
     def importers(self, module: Module) -> list[Module]:
         """The module, and those that import it, directly or not."""
@@ -322,7 +339,7 @@ class Program:
 
 def _unreadable(module: Module, error: CannotParseError | None, what: str = "file") -> Unreadable:
     assert error is not None
-    return Unreadable(module.path, error.row, error.column, error.reason, what)
+    return Unreadable(module.path, error.row, error.column, error.reason, what, error.needs)
 
 
 def _unreadable_parts(module: Module) -> list[Unreadable]:

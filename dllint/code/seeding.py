@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code.apis.randomness import SEEDERS
+from dllint.code.apis.randomness import GLOBAL_GENERATORS, SEEDERS
 from dllint.code.facts import WorkerEntry
 from dllint.code.links import parent, scope_of
 from dllint.code.loader import Loader
@@ -35,6 +35,8 @@ class ConstantSeed:
     step: Step
     call: ast.Call
     by_worker: bool
+    generators: frozenset[str]
+    """The modules whose global generators it seeds: of `random`, `numpy` and `torch`."""
 
 
 def constant_seeds(entry: WorkerEntry) -> Iterator[ConstantSeed]:
@@ -43,32 +45,42 @@ def constant_seeds(entry: WorkerEntry) -> Iterator[ConstantSeed]:
         if step.root.label != "worker_init_fn" or step.parent is not None:
             continue
         for call in step.scope.index().calls:
-            seed = _seed(entry.program, call, step.frame)
+            seed, seeded = _seed(entry.program, call, step.frame)
             by_worker = seed is not None and _depends_on_worker(entry.program, seed, step.frame, step.scope, 0)
             if by_worker is not None and seed is not None:
-                yield ConstantSeed(step, call, by_worker)
+                yield ConstantSeed(step, call, by_worker, seeded)
 
 
-def _seed(program: Program, call: ast.Call, frame: Frame) -> ast.expr | None:
-    """What a call seeds a global generator with, directly or through a function of the project."""
+def _seed(program: Program, call: ast.Call, frame: Frame) -> tuple[ast.expr | None, frozenset[str]]:
+    """What a call seeds global generators with, directly or through a function of the project, and which."""
     for value in program.evaluator.values(call.func, frame):
         if isinstance(value, External) and value.name in SEEDERS:
-            return next((a for a in [*call.args, *(k.value for k in call.keywords if k.arg in ("seed", "a"))]), None)
+            given = [*call.args, *(k.value for k in call.keywords if k.arg in ("seed", "a"))]
+            return next(iter(given), None), _generators(value.name)
         if isinstance(value, Function):
             return _handed_on(program, value, call)
-    return None
+    return None, frozenset()
 
 
-def _handed_on(program: Program, function: Function, call: ast.Call) -> ast.expr | None:
+def _generators(seeder: str) -> frozenset[str]:
+    """The modules that a library's function seeds: its own, or all of them."""
+    top = seeder.partition(".")[0]
+    return frozenset({top} & GLOBAL_GENERATORS) or GLOBAL_GENERATORS
+
+
+def _handed_on(program: Program, function: Function, call: ast.Call) -> tuple[ast.expr | None, frozenset[str]]:
     """The argument that a function of the project seeds with: `def set_seed(seed): random.seed(seed)`."""
     scope = function.scope
+    given, seeded = None, frozenset[str]()
     for inner in scope.index().calls:
         if len(inner.args) != 1 or not isinstance(inner.args[0], ast.Name):
             continue
         found = program.evaluator.values(inner.func, Frame(scope, function.receiver))
-        if any(isinstance(value, External) and value.name in SEEDERS for value in found):
-            return passed(inner.args[0].id, scope, call)[0]
-    return None
+        for value in found:
+            if isinstance(value, External) and value.name in SEEDERS:
+                given = given or passed(inner.args[0].id, scope, call)[0]
+                seeded |= _generators(value.name)
+    return given, seeded
 
 
 def _depends_on_worker(program: Program, node: ast.expr, frame: Frame, root: FunctionScope, depth: int) -> bool | None:

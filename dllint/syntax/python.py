@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from dllint.finding import Location
+from dllint.syntax import newer
 
 MAX_BYTES = 8_000_000
 """A larger file is generated; reading it as a tree would take seconds and gigabytes."""
@@ -23,8 +24,9 @@ LINE_END = re.compile("\r\n|\r|\n")
 class CannotParseError(Exception):
     """A file that is no Python of this version: with the reason and, where known, the position (from 1)."""
 
-    def __init__(self, reason: str, row: int = 1, column: int = 1) -> None:
+    def __init__(self, reason: str, row: int = 1, column: int = 1, needs: tuple[int, int] | None = None) -> None:
         super().__init__(reason)
+        self.needs = needs
         self.reason = reason
         self.row = row
         self.column = column
@@ -119,7 +121,8 @@ def parse(source: Source, parsed: ast.Module | None = None) -> ast.Module:
             return ast.parse(source.data)
     except SyntaxError as error:
         row = max(error.lineno or 1, 1)
-        raise CannotParseError(error.msg or "invalid syntax", row, max(error.offset or 1, 1)) from None
+        reason, needs = error.msg or "invalid syntax", newer.needed(source.line(row))
+        raise CannotParseError(reason, row, max(error.offset or 1, 1), needs) from None
     except RecursionError:
         raise CannotParseError("nested too deeply") from None
     except MemoryError:

@@ -106,6 +106,9 @@ SEEDERS = frozenset(
 )
 """Calls that seed the global generators."""
 
+GLOBAL_GENERATORS = frozenset({"random", "numpy", "torch"})
+"""The modules that have a global generator."""
+
 SEED_GLOBALS_ONLY = frozenset(
     {
         *SEEDERS,
