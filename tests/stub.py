@@ -12,6 +12,7 @@ from dllint import cli, linter, selection
 from dllint import rule as rules
 from dllint.files import Project
 from dllint.finding import Failure, Finding, Location, Related, Severity
+from dllint.output import sarif
 from dllint.rule import Rule
 from dllint.settings import Settings
 from dllint.suppressions import UnusedSuppression
@@ -107,6 +108,6 @@ RULES = {
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run with the rules and the program of this module."""
-    for module in (rules, selection, linter, cli):
+    for module in (rules, selection, linter, cli, sarif):
         monkeypatch.setattr(module, "registry", lambda: RULES)
     monkeypatch.setattr(linter, "_load", StubProgram)
