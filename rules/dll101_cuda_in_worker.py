@@ -63,9 +63,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import transfers
-from dllint.code.devices import Device
 from dllint.code.facts import WorkerEntry
+from dllint.code.tensors import transfers
+from dllint.code.tensors.devices import Device
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

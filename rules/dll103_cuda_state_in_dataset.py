@@ -44,12 +44,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import devices, resident
 from dllint.code.facts import WorkerEntry
-from dllint.code.loader import Loader
+from dllint.code.language.values import Instance, Product
+from dllint.code.loaders.loader import Loader
 from dllint.code.program import Program
-from dllint.code.state import Item
-from dllint.code.values import Instance, Product
+from dllint.code.tensors import devices, resident
+from dllint.code.workers.state import Item
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -47,9 +47,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import resident, start_method
-from dllint.code.loader import Loader
-from dllint.code.values import Const, Product, Value
+from dllint.code.language.values import Const, Product, Value
+from dllint.code.loaders.loader import Loader
+from dllint.code.processes import start_method
+from dllint.code.tensors import resident
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

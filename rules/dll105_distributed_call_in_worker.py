@@ -68,9 +68,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dllint.code import apis, messages, uses
+from dllint.code import apis
 from dllint.code.facts import WorkerEntry
-from dllint.code.reach import Step
+from dllint.code.processes import messages
+from dllint.code.workers import uses
+from dllint.code.workers.reach import Step
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

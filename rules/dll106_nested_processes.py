@@ -62,7 +62,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code.processes import Childless
+from dllint.code.processes.nested import Childless
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

@@ -49,8 +49,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import default_device
-from dllint.code.loader import Loader
+from dllint.code.loaders.loader import Loader
+from dllint.code.tensors import default_device
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

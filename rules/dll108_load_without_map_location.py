@@ -63,9 +63,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import classes, loading, state, uses
 from dllint.code.facts import WorkerEntry
-from dllint.code.reach import Step
+from dllint.code.language import classes
+from dllint.code.tensors import loading
+from dllint.code.workers import state, uses
+from dllint.code.workers.reach import Step
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

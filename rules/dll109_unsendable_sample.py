@@ -68,8 +68,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import unsendable
 from dllint.code.facts import WorkerEntry
+from dllint.code.processes import unsendable
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

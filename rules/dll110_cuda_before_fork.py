@@ -56,7 +56,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code.forked_ranks import Launch
+from dllint.code.tensors.forked_ranks import Launch
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -72,10 +72,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import handles, state
 from dllint.code.facts import WorkerEntry
-from dllint.code.handles import Handle
-from dllint.code.state import Item
+from dllint.code.handles import opened as handles
+from dllint.code.handles.opened import Handle
+from dllint.code.workers import state
+from dllint.code.workers.state import Item
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -65,8 +65,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import handles
 from dllint.code.facts import WorkerEntry
+from dllint.code.handles import opened as handles
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -65,9 +65,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import leaks
 from dllint.code.facts import WorkerEntry
-from dllint.code.leaks import Leak
+from dllint.code.handles import leaks
+from dllint.code.handles.leaks import Leak
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -84,11 +84,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import state, threads
 from dllint.code.facts import WorkerEntry
-from dllint.code.scopes import ClassScope
-from dllint.code.threads import Threaded, Use
-from dllint.code.values import Instance
+from dllint.code.language.scopes import ClassScope
+from dllint.code.language.values import Instance
+from dllint.code.processes import threads
+from dllint.code.processes.threads import Threaded, Use
+from dllint.code.workers import state
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -66,9 +66,9 @@ from collections.abc import Iterator
 
 from dllint.code import apis
 from dllint.code.facts import WorkerEntry
+from dllint.code.language.scopes import last_name
+from dllint.code.language.values import External
 from dllint.code.program import Program
-from dllint.code.scopes import last_name
-from dllint.code.values import External
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

@@ -59,10 +59,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dllint.code import drawn, retention, sharing
-from dllint.code.iterations import Iteration
-from dllint.code.loader import Loader
-from dllint.code.retention import Kept
+from dllint.code.loaders import drawn, retention
+from dllint.code.loaders.iterations import Iteration
+from dllint.code.loaders.loader import Loader
+from dllint.code.loaders.retention import Kept
+from dllint.code.tensors import sharing
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

@@ -60,9 +60,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import sharing
 from dllint.code.program import Program
-from dllint.code.sharing import Setting
+from dllint.code.tensors import sharing
+from dllint.code.tensors.sharing import Setting
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

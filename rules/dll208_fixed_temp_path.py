@@ -74,14 +74,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dllint.code import apis, conditions, state, writing
+from dllint.code import apis
 from dllint.code.facts import WorkerEntry
-from dllint.code.links import parent
-from dllint.code.reach import Step
-from dllint.code.scopes import last_name
-from dllint.code.values import Derived, Product
-from dllint.code.variation import Variation
-from dllint.code.writing import Output
+from dllint.code.language import conditions
+from dllint.code.language.links import parent
+from dllint.code.language.scopes import last_name
+from dllint.code.language.values import Derived, Product
+from dllint.code.workers import state, writing
+from dllint.code.workers.reach import Step
+from dllint.code.workers.variation import Variation
+from dllint.code.workers.writing import Output
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

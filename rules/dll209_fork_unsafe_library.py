@@ -64,8 +64,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import forking
 from dllint.code.facts import WorkerEntry
+from dllint.code.processes import forking
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -73,11 +73,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dllint.code.arguments import Arguments, collect
 from dllint.code.facts import WorkerEntry
-from dllint.code.handles import is_closed_at_once
-from dllint.code.reach import WorkerCode
-from dllint.code.values import Const
+from dllint.code.handles.opened import is_closed_at_once
+from dllint.code.language.arguments import Arguments, collect
+from dllint.code.language.values import Const
+from dllint.code.workers.reach import WorkerCode
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

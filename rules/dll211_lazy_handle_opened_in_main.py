@@ -82,9 +82,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import lazy_handles, state
 from dllint.code.facts import WorkerEntry
-from dllint.code.lazy_handles import Lazy
+from dllint.code.handles import lazy_handles
+from dllint.code.handles.lazy_handles import Lazy
+from dllint.code.workers import state
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

@@ -73,8 +73,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import batches, start_method
-from dllint.code.loader import Loader
+from dllint.code.loaders import batches
+from dllint.code.loaders.loader import Loader
+from dllint.code.processes import start_method
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -62,8 +62,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import eager
-from dllint.code.datasets import Dataset
+from dllint.code.workers import eager
+from dllint.code.workers.datasets import Dataset
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

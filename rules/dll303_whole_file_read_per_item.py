@@ -70,9 +70,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import rereads
 from dllint.code.facts import WorkerEntry
-from dllint.code.scopes import dotted, last_name
+from dllint.code.language.scopes import dotted, last_name
+from dllint.code.workers import rereads
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

@@ -81,8 +81,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import growth
 from dllint.code.facts import WorkerEntry
+from dllint.code.workers import growth
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

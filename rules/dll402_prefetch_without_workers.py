@@ -44,8 +44,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import repairs
-from dllint.code.loader import Loader
+from dllint.code.loaders import repairs
+from dllint.code.loaders.loader import Loader
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

@@ -44,9 +44,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import repairs
-from dllint.code.loader import Loader, Option
-from dllint.code.values import bounds
+from dllint.code.language.values import bounds
+from dllint.code.loaders import repairs
+from dllint.code.loaders.loader import Loader, Option
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

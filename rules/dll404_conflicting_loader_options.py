@@ -48,9 +48,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import apis, classes, repairs
-from dllint.code.loader import Loader
-from dllint.code.values import Const, Instance, Product, Unknown
+from dllint.code import apis
+from dllint.code.language import classes
+from dllint.code.language.values import Const, Instance, Product, Unknown
+from dllint.code.loaders import repairs
+from dllint.code.loaders.loader import Loader
 from dllint.finding import Failure, Finding, Fix, Related, Severity
 from dllint.rule import Rule
 

@@ -51,9 +51,9 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dllint.code.loader import Loader
-from dllint.code.start_method import METHODS
-from dllint.code.values import Const, External, Number, Product, Value
+from dllint.code.language.values import Const, External, Number, Product, Value
+from dllint.code.loaders.loader import Loader
+from dllint.code.processes.start_method import METHODS
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

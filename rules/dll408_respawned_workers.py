@@ -54,9 +54,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import mutations, restarts, start_method
-from dllint.code.iterations import Repetition
-from dllint.code.loader import Loader
+from dllint.code.loaders import mutations, restarts
+from dllint.code.loaders.iterations import Repetition
+from dllint.code.loaders.loader import Loader
+from dllint.code.processes import start_method
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

@@ -45,8 +45,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import start_method
-from dllint.code.loader import Loader
+from dllint.code.loaders.loader import Loader
+from dllint.code.processes import start_method
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

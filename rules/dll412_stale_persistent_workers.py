@@ -85,10 +85,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import mutations
-from dllint.code.iterations import Repetition
-from dllint.code.loader import Loader
-from dllint.code.mutations import Mutation
+from dllint.code.loaders import mutations
+from dllint.code.loaders.iterations import Repetition
+from dllint.code.loaders.loader import Loader
+from dllint.code.loaders.mutations import Mutation
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

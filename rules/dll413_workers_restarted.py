@@ -62,10 +62,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import iterations, restarts, start_method
-from dllint.code.iterations import Repetition
+from dllint.code.loaders import iterations, restarts
+from dllint.code.loaders.iterations import Repetition
+from dllint.code.loaders.restarts import Rebuilt
+from dllint.code.processes import start_method
 from dllint.code.program import Program
-from dllint.code.restarts import Rebuilt
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -50,8 +50,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import late_attributes
-from dllint.code.late_attributes import LateAttribute
+from dllint.code.loaders import late_attributes
+from dllint.code.loaders.late_attributes import LateAttribute
 from dllint.code.program import Program
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule

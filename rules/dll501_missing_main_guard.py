@@ -55,9 +55,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import scripts, start_method
-from dllint.code.reach import Step
-from dllint.code.scripts import Script, Start
+from dllint.code.processes import scripts, start_method
+from dllint.code.processes.scripts import Script, Start
+from dllint.code.workers.reach import Step
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -58,8 +58,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import randomness
-from dllint.code.pickling import Carried, Unpicklable
+from dllint.code.processes.pickling import Carried, Unpicklable
+from dllint.code.workers import randomness
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

@@ -57,8 +57,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dllint.code.start_calls import StartMethodCall
-from dllint.code.start_method import METHODS
+from dllint.code.processes.start_calls import StartMethodCall
+from dllint.code.processes.start_method import METHODS
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -59,8 +59,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import side_effects
-from dllint.code.scripts import Script
+from dllint.code.processes import side_effects
+from dllint.code.processes.scripts import Script
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

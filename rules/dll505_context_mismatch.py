@@ -77,8 +77,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import synchronized
 from dllint.code.facts import WorkerEntry
+from dllint.code.processes import synchronized
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -80,8 +80,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import exceptions, pickling
 from dllint.code.facts import WorkerEntry
+from dllint.code.processes import pickling
+from dllint.code.workers import exceptions
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

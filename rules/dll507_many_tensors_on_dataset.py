@@ -67,10 +67,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import eager, per_sample, storages
 from dllint.code.facts import WorkerEntry
-from dllint.code.state import Item
-from dllint.code.storages import Storages
+from dllint.code.tensors import storages
+from dllint.code.tensors.storages import Storages
+from dllint.code.workers import eager, per_sample
+from dllint.code.workers.state import Item
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

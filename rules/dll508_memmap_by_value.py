@@ -67,8 +67,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import memmaps, state
 from dllint.code.facts import WorkerEntry
+from dllint.code.handles import memmaps
+from dllint.code.workers import state
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

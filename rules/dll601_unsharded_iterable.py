@@ -59,8 +59,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import sharding
-from dllint.code.datasets import Dataset
+from dllint.code.workers import sharding
+from dllint.code.workers.datasets import Dataset
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

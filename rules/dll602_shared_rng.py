@@ -79,11 +79,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import randomness, seeded_draws, seeding
 from dllint.code.facts import WorkerEntry
-from dllint.code.loader import Loader
-from dllint.code.randomness import SharedGenerator
-from dllint.code.seeding import ConstantSeed
+from dllint.code.loaders.loader import Loader
+from dllint.code.workers import randomness, seeded_draws, seeding
+from dllint.code.workers.randomness import SharedGenerator
+from dllint.code.workers.seeding import ConstantSeed
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -81,11 +81,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import classes, collating, datasets, returns
-from dllint.code.collating import Filtered
-from dllint.code.loader import Loader
-from dllint.code.returns import NoneReturn
-from dllint.code.values import Frame, Instance, is_unknown
+from dllint.code.language import classes, returns
+from dllint.code.language.returns import NoneReturn
+from dllint.code.language.values import Frame, Instance, is_unknown
+from dllint.code.loaders import collating
+from dllint.code.loaders.collating import Filtered
+from dllint.code.loaders.loader import Loader
+from dllint.code.workers import datasets
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

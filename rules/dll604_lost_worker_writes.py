@@ -76,8 +76,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import lost_writes
 from dllint.code.facts import WorkerEntry
+from dllint.code.workers import lost_writes
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 

@@ -62,10 +62,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dllint.code import exceptions, fetching, iterators
-from dllint.code.fetching import Fetch
-from dllint.code.links import parent
-from dllint.code.reach import Step
+from dllint.code.language import iterators
+from dllint.code.language.links import parent
+from dllint.code.workers import exceptions, fetching
+from dllint.code.workers.fetching import Fetch
+from dllint.code.workers.reach import Step
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

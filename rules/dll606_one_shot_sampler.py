@@ -51,9 +51,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.code import iterators, passes
-from dllint.code.loader import Loader
-from dllint.code.values import Value
+from dllint.code.language import iterators
+from dllint.code.language.values import Value
+from dllint.code.loaders import passes
+from dllint.code.loaders.loader import Loader
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dllint.code.pins import Pins
+from dllint.code.loaders.pins import Pins
 
 Bounds = tuple[tuple[int, int] | None, tuple[int, int] | None]
 

@@ -7,29 +7,33 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.code import datasets, default_device, descriptors, iterations, loaders, start_method, state
-from dllint.code.callables import innermost
-from dllint.code.datasets import Dataset
-from dllint.code.iterations import Iteration, Repetition
-from dllint.code.links import parent
-from dllint.code.loader import Loader
-from dllint.code.modules import Module
-from dllint.code.reach import Step, WorkerCode
-from dllint.code.scopes import ClassScope, FunctionScope, Scope
-from dllint.code.state import Item
-from dllint.code.values import Frame, Function, Instance, Unknown, Value, is_unknown
-from dllint.code.variation import Variation
-from dllint.code.workers import entries_of_values
+from dllint.code.language.callables import innermost
+from dllint.code.language.links import parent
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
+from dllint.code.language.values import Frame, Function, Instance, Unknown, Value, is_unknown
+from dllint.code.loaders import finding as loaders
+from dllint.code.loaders import iterations
+from dllint.code.loaders.iterations import Iteration, Repetition
+from dllint.code.loaders.loader import Loader
+from dllint.code.processes import start_method
+from dllint.code.tensors import default_device, descriptors
+from dllint.code.workers import datasets, state
+from dllint.code.workers.datasets import Dataset
+from dllint.code.workers.entries import entries_of_values
+from dllint.code.workers.reach import Step, WorkerCode
+from dllint.code.workers.state import Item
+from dllint.code.workers.variation import Variation
 from dllint.finding import Related
 
 if TYPE_CHECKING:
-    from dllint.code.default_device import Default
-    from dllint.code.devices import Transfer
-    from dllint.code.handles import Handle
+    from dllint.code.handles.opened import Handle
+    from dllint.code.processes.scripts import Start
+    from dllint.code.processes.threads import Threaded
     from dllint.code.program import Program
-    from dllint.code.scripts import Start
-    from dllint.code.sharing import Setting
-    from dllint.code.threads import Threaded
+    from dllint.code.tensors.default_device import Default
+    from dllint.code.tensors.devices import Transfer
+    from dllint.code.tensors.sharing import Setting
 
 
 class WorkerEntry:

@@ -8,23 +8,28 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from dllint.code import apis, classes, fetching, forked_ranks, pickling, processes, scripts, start_calls
-from dllint.code.bindings import Binding
-from dllint.code.callers import Callers
-from dllint.code.datasets import Dataset
-from dllint.code.evaluator import Evaluator
+from dllint.code import apis
 from dllint.code.facts import Facts, WorkerEntry
-from dllint.code.fetching import Fetch
-from dllint.code.forked_ranks import Launch
-from dllint.code.loader import Loader
-from dllint.code.modules import Module, ModuleTable, defined_names
-from dllint.code.pickling import Carried
-from dllint.code.pins import Pins
-from dllint.code.processes import Childless
-from dllint.code.scopes import ClassScope, FunctionScope
-from dllint.code.scripts import Script
-from dllint.code.start_calls import StartMethodCall
-from dllint.code.values import UNKNOWNS, External, Frame, ModuleRef, Values
+from dllint.code.language import classes
+from dllint.code.language.bindings import Binding
+from dllint.code.language.callers import Callers
+from dllint.code.language.evaluator import Evaluator
+from dllint.code.language.modules import Module, ModuleTable, defined_names
+from dllint.code.language.scopes import ClassScope, FunctionScope
+from dllint.code.language.values import UNKNOWNS, External, Frame, ModuleRef, Values
+from dllint.code.loaders.loader import Loader
+from dllint.code.loaders.pins import Pins
+from dllint.code.processes import nested as processes
+from dllint.code.processes import pickling, scripts, start_calls
+from dllint.code.processes.nested import Childless
+from dllint.code.processes.pickling import Carried
+from dllint.code.processes.scripts import Script
+from dllint.code.processes.start_calls import StartMethodCall
+from dllint.code.tensors import forked_ranks
+from dllint.code.tensors.forked_ranks import Launch
+from dllint.code.workers import fetching
+from dllint.code.workers.datasets import Dataset
+from dllint.code.workers.fetching import Fetch
 from dllint.files import Kind, Project, SourceFile
 from dllint.records import dataclass
 from dllint.settings import Settings
@@ -359,12 +364,12 @@ def is_config(file: SourceFile, data: bytes) -> bool:
 def _module_type(path: str) -> type[Module]:
     """How a file is read: YAML and JSON are only imported for a file that needs them."""
     if path.endswith(".ipynb"):
-        from dllint.code.notebooks import NotebookModule
+        from dllint.code.processes.notebooks import NotebookModule
 
         return NotebookModule
     if not path.endswith((".yaml", ".yml")):
         return Module
-    from dllint.code.hydra import ConfigModule
+    from dllint.code.loaders.hydra import ConfigModule
 
     return ConfigModule
 

@@ -6,7 +6,7 @@ at (workers x prefetch + 2) batches. The next index is sent to a worker before t
 
 from __future__ import annotations
 
-from dllint.code.loader import Loader
+from dllint.code.loaders.loader import Loader
 from dllint.deploy.sizes import shown
 from dllint.finding import Related
 from dllint.records import dataclass

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code.modules import Module
+from dllint.code.language.modules import Module
 
 if TYPE_CHECKING:
     from dllint.code.program import Program

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dllint.code.loader import Loader
-from dllint.code.modules import Module
+from dllint.code.language.modules import Module
+from dllint.code.loaders.loader import Loader
 from dllint.code.program import Program, Unreadable
 from dllint.deploy.imports import Imports
 from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS

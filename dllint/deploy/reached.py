@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from dllint.code.loader import Loader
-from dllint.code.reach import Step, WorkerCode
-from dllint.code.scopes import FunctionScope
-from dllint.code.values import ClassRef, Frame
+from dllint.code.language.scopes import FunctionScope
+from dllint.code.language.values import ClassRef, Frame
+from dllint.code.loaders.loader import Loader
+from dllint.code.workers.reach import Step, WorkerCode
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from dllint.code.modules import Module
+from dllint.code.language.modules import Module
 from dllint.deploy.commands import commands_of
 from dllint.deploy.texts import DeployFile
 from dllint.files import Kind

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.code import shapes
-from dllint.code.links import parent
-from dllint.code.loader import Loader
-from dllint.code.options import option_names
-from dllint.code.scopes import FunctionScope, dotted, last_name
-from dllint.code.values import Const, Unknown, Value
+from dllint.code.language.links import parent
+from dllint.code.language.options import option_names
+from dllint.code.language.scopes import FunctionScope, dotted, last_name
+from dllint.code.language.values import Const, Unknown, Value
+from dllint.code.loaders.loader import Loader
+from dllint.code.tensors import shapes
 from dllint.deploy.demand import PREFETCH, Demand
 from dllint.deploy.runs import ScriptRun, script_runs
 from dllint.deploy.workload import Workload

@@ -8,7 +8,7 @@ import re
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
-from dllint.code.loader import Loader
+from dllint.code.loaders.loader import Loader
 from dllint.deploy.evidence import has_own_loaders, training_image
 from dllint.deploy.images import Image, built_for
 from dllint.deploy.training import LoaderRun, Training

@@ -14,7 +14,7 @@ from dllint.finding import Location, Related
 from dllint.records import dataclass, field
 
 if TYPE_CHECKING:
-    from dllint.code.loader import Loader
+    from dllint.code.loaders.loader import Loader
 
 _T = TypeVar("_T")
 

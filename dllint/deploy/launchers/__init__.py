@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.files import Kind
 
 if TYPE_CHECKING:
-    from dllint.code.modules import Module
+    from dllint.code.language.modules import Module
     from dllint.deploy.plan import Plan
     from dllint.deploy.texts import DeployFile
     from dllint.deploy.workload import Workload

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from dllint.code.arguments import Argument, Arguments
-from dllint.code.scopes import Scope
-from dllint.code.values import Const, External, Frame
+from dllint.code.language.arguments import Argument, Arguments
+from dllint.code.language.scopes import Scope
+from dllint.code.language.values import Const, External, Frame
 from dllint.deploy.workload import Setting
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code.links import parent, scope_of
-from dllint.code.modules import Module
-from dllint.code.scopes import Scope, dotted, last_name
-from dllint.code.values import UNKNOWNS, Collection, Const, External, Frame, Values
+from dllint.code.language.links import parent, scope_of
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import Scope, dotted, last_name
+from dllint.code.language.values import UNKNOWNS, Collection, Const, External, Frame, Values
 from dllint.deploy.commands import Command, Script, Word, commands_in
 from dllint.deploy.launchers.docker_run import workloads_of
 from dllint.deploy.texts import DeployFile

@@ -9,10 +9,10 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code.arguments import Argument, collect, name_positional
-from dllint.code.modules import Module
-from dllint.code.scopes import Scope
-from dllint.code.values import Collection, Const, External, Frame, Product
+from dllint.code.language.arguments import Argument, collect, name_positional
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import Scope
+from dllint.code.language.values import Collection, Const, External, Frame, Product
 from dllint.deploy.commands import Word
 from dllint.deploy.docker_cli import SDK, Invocation, Option
 from dllint.deploy.docker_options import apply

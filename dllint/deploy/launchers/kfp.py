@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.code.arguments import Argument, Arguments, collect
-from dllint.code.links import parent
-from dllint.code.loader import Loader
-from dllint.code.modules import Module
-from dllint.code.scopes import FunctionScope, Scope, last_name
-from dllint.code.values import Collection, Frame, Function, Product, Value
+from dllint.code.language.arguments import Argument, Arguments, collect
+from dllint.code.language.links import parent
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import FunctionScope, Scope, last_name
+from dllint.code.language.values import Collection, Frame, Function, Product, Value
+from dllint.code.loaders.loader import Loader
 from dllint.deploy.launchers.code_values import library_name, of_argument, setting, text
 from dllint.deploy.launchers.kubernetes.values import number, whole
 from dllint.deploy.reached import working_loaders

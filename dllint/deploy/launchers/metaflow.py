@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.code.arguments import Arguments, collect
-from dllint.code.modules import Module
-from dllint.code.scopes import ClassScope, FunctionScope, last_name
-from dllint.code.values import Frame
+from dllint.code.language.arguments import Arguments, collect
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import ClassScope, FunctionScope, last_name
+from dllint.code.language.values import Frame
 from dllint.deploy.launchers.code_values import library_name, setting, text, whole
 from dllint.deploy.reached import working_loaders
 from dllint.deploy.sizes import MIB

@@ -1,0 +1,1 @@
+"""Open handles: files, maps and connections that belong to the process that opened them."""

@@ -1,0 +1,170 @@
+"""Handles that worker code opens on first use, and whether main is the first to use them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code.handles import opened as handles
+from dllint.code.handles.opened import Handle
+from dllint.code.language import classes, conditions
+from dllint.code.language.bindings import AttributeWrite
+from dllint.code.language.scopes import Scope, last_name
+from dllint.code.language.values import Frame, Function, Instance
+from dllint.code.loaders.loader import Loader
+from dllint.code.workers import state
+from dllint.code.workers.reach import Step, WorkerCode
+from dllint.finding import Related
+from dllint.records import dataclass
+
+if TYPE_CHECKING:
+    from dllint.code.facts import WorkerEntry
+    from dllint.code.program import Program
+
+_GOES_THROUGH = frozenset({"list", "tuple", "iter", "enumerate", "sorted", "tqdm", "next"})
+_MOST_CALLERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """A handle that an object of the dataset opens where it has none yet, in whichever process that is."""
+
+    handle: Handle
+    write: AttributeWrite
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Where main reads the dataset before its workers start, so that the handle is open when they do."""
+
+    node: ast.AST
+    scope: Scope
+    loader: Loader
+
+    def related(self) -> Related:
+        """This place, for the way of a finding."""
+        return Related("main opens it here, before the workers start", self.scope.module.location(self.node))
+
+
+def opened(entry: WorkerEntry) -> Iterator[Lazy]:
+    """The handles that worker code opens on first use without asking which process it is in."""
+    for step in entry.code.steps:
+        if step.scope.name == "__init__" or step.root.label == "worker_init_fn":
+            continue
+        for write in step.scope.index().writes:
+            stored = write.binding.value
+            own = isinstance(write.target.value, ast.Name) and write.target.value.id == step.scope.receiver_name
+            if not own or write.element or not isinstance(stored, ast.Call):
+                continue
+            handle = handles.opened_at(entry.program, stored, step.frame)
+            if handle is not None and _is_lazy(step, write) and not _is_renewed(entry, write.name):
+                yield Lazy(handle, write, step)
+
+
+def _is_lazy(step: Step, write: AttributeWrite) -> bool:
+    """Whether it is opened only where the attribute has nothing, in any process."""
+    places = list(step.hops(write.node))
+    if any(state.is_conditional_on_process(place) for _, place in places):
+        return False
+    tests = [ast.unparse(test) for _, place in places for test, _ in conditions.leading_to(place)]
+    if any("getpid" in test or "worker" in test or "pid" in test for test in tests):
+        return False
+    return any(write.name in test for test in tests)
+
+
+def _is_renewed(entry: WorkerEntry, attribute: str) -> bool:
+    """Whether a worker_init_fn lets go of what main has opened."""
+    starting = (step for step in entry.code.steps if step.root.label == "worker_init_fn")
+    return any(write.name == attribute for step in starting for write in step.scope.index().writes)
+
+
+def used_by_main(entry: WorkerEntry, lazy: Lazy) -> Use | None:
+    """The first place found where main reads the dataset in a way that opens the handle."""
+    dataset = entry.dataset
+    if dataset is None:
+        return None
+    opening = _opening_methods(entry.program, Instance(dataset.cls), lazy)
+    for loader in dataset.working_loaders:
+        if not loader.speaks_of_workers:
+            continue
+        if "__len__" in opening and not _is_read_in_order(loader):
+            return Use(loader.call, loader.frame.scope, loader)
+        for node, scope in _uses(entry, loader, opening):
+            return Use(node, scope, loader)
+    return None
+
+
+def _is_read_in_order(loader: Loader) -> bool:
+    """Whether no sampler asks for the length before the workers of the only pass over the loader have started."""
+    return loader.option("persistent_workers").is_certainly(True) and not loader.option("shuffle").is_certainly(True)
+
+
+def _opening_methods(program: Program, made: Instance, lazy: Lazy) -> set[str]:
+    """The names of the dataset's methods that come to open the handle."""
+    found = set()
+    for base in classes.project_mro(program.evaluator, made.cls):
+        for name, method in base.methods.items():
+            code = WorkerCode(program, [Step(method, Frame(method, made), "")]) if name != "__init__" else None
+            if code is not None and any(step.scope is lazy.step.scope for step in code.steps):
+                found.add(name)
+    return found
+
+
+def _uses(entry: WorkerEntry, loader: Loader, opening: set[str]) -> Iterator[tuple[ast.AST, Scope]]:
+    """The places before the loader starts that read the dataset, in its function and in those that call it."""
+    made = {value.key for value in entry.dataset.instances} if entry.dataset is not None else set()
+    frame: Frame | None = loader.frame
+    limit: ast.AST = _first_iteration(loader)
+    for _ in range(_MOST_CALLERS):
+        if frame is None:
+            return
+        for node, base in _readings(frame.scope.index(), opening):
+            before = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)) < _start(limit)
+            if before and any(v.key in made for v in entry.program.evaluator.values(base, frame)):
+                yield node, frame.scope
+        for call in _handing(entry.program, frame, made, opening):
+            if _start(call) < _start(limit):
+                yield call, frame.scope
+        if frame.call is None:
+            return
+        limit, frame = frame.call, frame.caller
+
+
+def _handing(program: Program, frame: Frame, made: set[tuple[object, ...]], opening: set[str]) -> Iterator[ast.Call]:
+    """The calls that hand the dataset to a function of the project which reads it: `show(dataset, 3)`."""
+    for call in frame.scope.calls:
+        given = [argument for argument in call.args if isinstance(argument, (ast.Name, ast.Attribute))]
+        if not any(value.key in made for argument in given for value in program.evaluator.values(argument, frame)):
+            continue
+        for function in program.evaluator.values(call.func, frame):
+            if isinstance(function, Function) and not function.scope.is_generator:
+                inner = Frame(function.scope, function.receiver, call, frame, function.outer)
+                read = (base for _, base in _readings(function.scope.index(), opening))
+                if any(value.key in made for base in read for value in program.evaluator.values(base, inner)):
+                    yield call
+
+
+def _first_iteration(loader: Loader) -> ast.AST:
+    """The first pass over the loader in its own function; its construction, if there is none."""
+    passes = loader.program.facts.iterations_of(loader)
+    own = [found.node for found in passes if found.frame.scope is loader.frame.scope]
+    return min((node for node in own if hasattr(node, "lineno")), key=_start, default=loader.call)
+
+
+def _start(node: ast.AST) -> tuple[int, int]:
+    return (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+
+
+def _readings(scope: Scope, opening: set[str]) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """What a function reads by protocol or by method, each with the expression of the object that it reads."""
+    if "__getitem__" in opening:
+        yield from ((node, node.value) for node in scope.subscripts if isinstance(node.ctx, ast.Load))
+        yield from ((loop.iter, loop.iter) for loop in scope.loops)
+    for call in scope.calls:
+        name = last_name(call.func)
+        if isinstance(call.func, ast.Attribute) and name in opening:
+            yield call, call.func.value
+        elif (name == "len" and "__len__" in opening) or (name in _GOES_THROUGH and "__getitem__" in opening):
+            yield from ((call, argument) for argument in call.args[:1])

@@ -1,0 +1,203 @@
+"""Open handles: values that belong to the process that opened them, and objects that keep using one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.apis import HandleApi
+from dllint.code.language import conditions
+from dllint.code.language.links import parent, scope_of
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import Scope
+from dllint.code.language.values import Const, Derived, Frame, Number, Product, Value
+from dllint.code.workers.reach import WorkerCode
+from dllint.code.workers.state import Item
+from dllint.finding import Location
+from dllint.records import dataclass, replace
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """An open handle, or an object that keeps using one."""
+
+    api: HandleApi
+    opened: Product
+    derived: bool
+
+    @property
+    def location(self) -> Location:
+        """Where it is opened."""
+        return self.opened.frame.scope.module.location(self.opened.node)
+
+    @property
+    def call(self) -> str:
+        """The opening call as a reader knows it: `h5py.File`."""
+        return self.opened.name.removeprefix("builtins.")
+
+
+def handle_of(program: Program, value: Value) -> Handle | None:
+    """The handle that a value is, or keeps using."""
+    if isinstance(value, Product):
+        api = _api(program, value)
+        if api is not None:
+            return Handle(api, value, derived=False)
+        return _wrapped(program, value) if value.name in apis.HANDLE_WRAPPERS else None
+    if not isinstance(value, Derived) or not isinstance(value.origin, Product):
+        return None
+    origin = value.origin
+    api = _api(program, origin)
+    if api is None:
+        return None
+    steps = list(value.chain())[::-1]
+    if any(not _keeps(program, api, step, first=number == 0) for number, step in enumerate(steps)):
+        return None
+    if origin.name.startswith("lmdb."):  # one transaction holds its one reader slot: measured clean under fork
+        api = _mild_lmdb(api)
+    return Handle(api, origin, derived=True)
+
+
+def _wrapped(program: Program, value: Product) -> Handle | None:
+    """The handle that a library object was made over: `csv.reader(file)`, `zarr.group(store)`."""
+    for argument in [*value.node.args[:1], *(k.value for k in value.node.keywords if k.arg in ("store", "fileobj"))]:
+        for inner in program.evaluator.values(argument, value.frame):
+            found = handle_of(program, inner)
+            if found is not None:
+                return replace(found, derived=True)
+    return None
+
+
+def by_use(code: WorkerCode, item: Item) -> Handle | None:
+    """A handle that only its use tells: `np.load(path)` read by key is an archive, an image that is sought a file."""
+    value = item.value
+    if not isinstance(value, Product) or value.name not in ("numpy.load", "PIL.Image.open"):
+        return None
+    if any(keyword.arg == "mmap_mode" for keyword in value.node.keywords):
+        return None
+    for _, node in code.reads(item.owner, item.attribute):
+        around = parent(node)
+        key = around.slice if isinstance(around, ast.Subscript) else None
+        if value.name == "numpy.load" and isinstance(key, ast.Constant) and isinstance(key.value, str):
+            return Handle(apis.HANDLES["zipfile.ZipFile"], value, derived=False)
+        if value.name == "PIL.Image.open" and isinstance(around, ast.Attribute) and around.attr == "seek":
+            return Handle(apis.HANDLES["cv2.VideoCapture"], value, derived=False)
+    return None
+
+
+def _keeps(program: Program, api: HandleApi, step: Derived, first: bool) -> bool:
+    """Whether one step of getting something out of a handle gives what still uses it."""
+    if step.via.endswith("()"):
+        return step.via[1:-2] in api.derives
+    if step.via == "[]" and api.item_derives:
+        return _is_key(program, step, first)
+    return api.attribute_derives and step.via.startswith(".")
+
+
+def _is_key(program: Program, step: Derived, first: bool) -> bool:
+    """Whether `handle[key]` picks an object by its name; `handle[:]` and `handle[i]` read data."""
+    node = step.node
+    if not isinstance(node, ast.Subscript):
+        return False
+    key = node.slice
+    if isinstance(key, ast.Constant):
+        return isinstance(key.value, str)
+    if isinstance(key, (ast.Slice, ast.Tuple)):
+        return False
+    known = program.evaluator.values(key, step.frame)
+    if any(isinstance(v, Number) or (isinstance(v, Const) and not isinstance(v.value, str)) for v in known):
+        return False
+    return first or any(isinstance(v, Const) for v in known) or isinstance(key, ast.JoinedStr)
+
+
+def _api(program: Program, value: Product) -> HandleApi | None:
+    api = apis.HANDLES.get(value.name)
+    if api is not None:
+        return _for_arguments(program, api, value)
+    if value.name in program.settings.handles:
+        return HandleApi("a handle", "it belongs to the process that opened it")
+    if value.name == "numpy.load" and _first_text(program, value).endswith(".npz"):
+        return apis.HANDLES["zipfile.ZipFile"]
+    return None
+
+
+def _for_arguments(program: Program, api: HandleApi, value: Product) -> HandleApi | None:
+    """LMDB without its lock file is clean under fork; an HDF5 file in memory is no file."""
+    if not value.name.startswith("lmdb."):
+        return api
+    if _is(program, value, "readonly", True) and _is(program, value, "lock", False):
+        return _mild_lmdb(api)
+    return api
+
+
+def _mild_lmdb(api: HandleApi) -> HandleApi:
+    harm = (
+        "it cannot be pickled (TypeError: cannot pickle 'Environment' object) under spawn and forkserver, the Linux "
+        "default from Python 3.14"
+    )
+    return replace(api, mild=True, harm=harm)
+
+
+def _is(program: Program, value: Product, name: str, wanted: bool) -> bool:
+    for keyword in value.node.keywords:
+        if keyword.arg == name:
+            found = program.evaluator.values(keyword.value, value.frame)
+            return all(isinstance(v, Const) and bool(v.value) is wanted for v in found)
+    return False
+
+
+def _first_text(program: Program, value: Product) -> str:
+    """The end of the path that is opened, as far as it is visible."""
+    if not value.node.args:
+        return ""
+    node = value.node.args[0]
+    for part in reversed(list(ast.walk(node))):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.endswith(".npz"):
+            return part.value
+    found = program.evaluator.values(node, value.frame)
+    return next((v.value for v in found if isinstance(v, Const) and isinstance(v.value, str)), "")
+
+
+def opened_at(program: Program, node: ast.expr, frame: Frame) -> Handle | None:
+    """The handle that an expression certainly or possibly is."""
+    for value in program.evaluator.values(node, frame):
+        found = handle_of(program, value)
+        if found is not None:
+            return found
+    return None
+
+
+def at_module_level(program: Program, module: Module) -> list[tuple[str, Handle]]:
+    """The module's names that are bound once, outside of the main guard, to an open handle."""
+    memo = program.facts.handles_memo
+    if module not in memo:
+        memo[module] = list(_at_module_level(program, module.scope))
+    return memo[module]
+
+
+def _at_module_level(program: Program, scope: Scope) -> Iterator[tuple[str, Handle]]:
+    for name, bindings in scope.bindings.items():
+        binding = bindings[0]
+        if len(bindings) > 1 or binding.kind != "assign" or not isinstance(binding.value, ast.Call):
+            continue
+        if not conditions.is_guarded(binding.node):
+            found = opened_at(program, binding.value, Frame(scope))
+            if found is not None:
+                yield name, found
+
+
+def is_closed_at_once(call: ast.Call) -> bool:
+    """Whether the function that opens a handle also closes it: `with open(...)`, or `f = open(...)` and `f.close()`."""
+    around = parent(call)
+    if isinstance(around, ast.withitem):
+        return True
+    if isinstance(around, ast.Call) and getattr(around.func, "id", getattr(around.func, "attr", "")) == "closing":
+        return True
+    if not isinstance(around, ast.Assign) or not isinstance(around.targets[0], ast.Name):
+        return False
+    closed = {getattr(close.func, "value", None) for close in scope_of(call).closes}
+    return any(isinstance(node, ast.Name) and node.id == around.targets[0].id for node in closed)

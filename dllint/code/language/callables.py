@@ -1,0 +1,128 @@
+"""What can be called in a value: functions, partials, callable objects, and what library objects were given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.language import classes
+from dllint.code.language.containers import filled_later
+from dllint.code.language.libcalls import merged_call
+from dllint.code.language.links import bound_call, set_bound_call
+from dllint.code.language.scopes import FunctionScope
+from dllint.code.language.values import (
+    Collection,
+    Derived,
+    Frame,
+    Function,
+    Instance,
+    Partial,
+    Product,
+    Value,
+    Values,
+)
+
+if TYPE_CHECKING:
+    from dllint.code.language.evaluator import Evaluator
+    from dllint.code.program import Program
+
+_MOST_CALLABLES = 40
+_MODULE_BASES = ("torch.nn.Module", "torch.nn.modules.module.Module", "lightning.pytorch.LightningModule")
+
+
+def callable_method(program: Program, value: Instance) -> FunctionScope | None:
+    """The method that calling an object runs: `__call__`, or `forward` of a torch module."""
+    ev = program.evaluator
+    found = classes.method(ev, value.cls, "__call__")
+    if found is None and any(base in _MODULE_BASES for base in classes.external_bases(ev, value.cls)):
+        found = classes.method(ev, value.cls, "forward")
+    return found
+
+
+def callables(program: Program, value: Value) -> tuple[Value, ...]:
+    """The project's functions and callable objects in a value: itself, in a list, or in what a library object got."""
+    memo = program.facts.callables_memo
+    known = memo.get(value.key)
+    if known is None:
+        memo[value.key] = ()  # what a cycle sees
+        found = {inner.key: inner for inner in islice(_callables(program, value), _MOST_CALLABLES * 4)}
+        known = memo[value.key] = tuple(found.values())[:_MOST_CALLABLES]
+    return known
+
+
+def _callables(program: Program, value: Value) -> Iterator[Value]:
+    ev = program.evaluator
+    if isinstance(value, (Function, Partial)) or _is_callable(program, value):
+        yield value
+    elif isinstance(value, Collection):
+        for part in _held(ev, value):
+            for inner in part:
+                yield from callables(program, inner)
+    elif _is_data(value.origin if isinstance(value, Derived) else value):
+        return
+    elif isinstance(value, Product):
+        yield from _given(program, value.node, value.frame)
+    elif isinstance(value, Derived):
+        if isinstance(value.node, ast.Call) and _keeps_functions(value):
+            yield from _given(program, value.node, value.frame)
+        yield from callables(program, value.base)
+
+
+def _is_callable(program: Program, value: Value) -> bool:
+    return isinstance(value, Instance) and callable_method(program, value) is not None
+
+
+def _held(ev: Evaluator, value: Collection) -> list[Values]:
+    """What a collection holds, and what is put into it later."""
+    parts = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:40]]
+    return parts + [ev.bound(binding, value.frame) for binding in filled_later(value)[:20]]
+
+
+def _is_data(value: Value) -> bool:
+    """Whether a value is an array, an image or a tensor, made by a function that keeps nothing to call."""
+    if not isinstance(value, Product) or value.name in apis.KEEPS_FUNCTIONS:
+        return False
+    package, _, rest = value.name.partition(".")
+    return package in apis.DATA_PACKAGES or (package == "torch" and "." not in rest and rest.islower())
+
+
+def _keeps_functions(value: Derived) -> bool:
+    """Whether a method's result calls what it was given later on: a data pipe does, a Hugging Face `map` is over."""
+    origin = value.origin
+    if isinstance(origin, Product) and origin.name.startswith("datasets."):
+        return value.via in (".with_transform()", ".set_transform()")
+    return True
+
+
+def _given(program: Program, call: ast.Call, frame: Frame) -> Iterator[Value]:
+    for argument in [*call.args, *(k.value for k in call.keywords)]:
+        if _may_hold_callable(argument):
+            for value in program.evaluator.values(argument, frame):
+                yield from callables(program, value)
+
+
+def _may_hold_callable(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Lambda, ast.Attribute, ast.Name, ast.List, ast.Tuple, ast.Call, ast.BinOp, ast.IfExp))
+
+
+def innermost(value: Value) -> Value:
+    """What a partial, or a partial of one, calls in the end."""
+    while isinstance(value, Partial):
+        value = value.target
+    return value
+
+
+def bound_partial(value: Partial) -> list[tuple[Function, Frame]]:
+    """The function that a partial calls, in a frame with the arguments that it binds."""
+    target = innermost(value)
+    if not isinstance(target, Function):
+        return []
+    call = bound_call(value.node)
+    if call is None:
+        empty = ast.copy_location(ast.Call(func=value.node.func, args=[], keywords=[]), value.node)
+        call = merged_call(value, empty)
+        set_bound_call(value.node, call)
+    return [(target, Frame(target.scope, target.receiver, call, value.frame, target.outer))]

@@ -1,0 +1,218 @@
+"""Project classes: their method resolution order, and what their objects' attributes can be."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code.language.bindings import AttributeWrite
+from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
+from dllint.code.language.values import (
+    UNKNOWNS,
+    ClassRef,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Super,
+    Values,
+    constants,
+    derived,
+    merge,
+)
+
+if TYPE_CHECKING:
+    from dllint.code.language.evaluator import Evaluator
+
+Base = ClassScope | str
+"""A class of the project, or the dotted name of a library's; `?` for one that could not be resolved."""
+
+_MOST_CLASSES = 60
+
+
+def bases(ev: Evaluator, cls: ClassScope) -> tuple[Base, ...]:
+    """The direct bases of a class."""
+    known = ev.program.bases_memo.get(cls)
+    if known is None:
+        ev.program.bases_memo[cls] = ("?",)  # what a cycle sees
+        known = tuple(_bases(ev, cls))
+        ev.program.bases_memo[cls] = known
+    return known
+
+
+def _bases(ev: Evaluator, cls: ClassScope) -> Iterator[Base]:
+    frame = Frame(cls.parent or cls)
+    for node in cls.node.bases:
+        found = ev.values(node, frame)
+        for value in found[:3]:
+            if isinstance(value, ClassRef) and value.cls is not cls:
+                yield value.cls
+            elif isinstance(value, External):
+                yield value.name
+            else:
+                yield "?"
+
+
+def mro(ev: Evaluator, cls: ClassScope) -> tuple[Base, ...]:
+    """The class, then its bases in the order in which attributes are looked up."""
+    known = ev.program.mro_memo.get(cls)
+    if known is None:
+        known = ev.program.mro_memo[cls] = tuple(_linear(ev, cls))
+    return known
+
+
+def _linear(ev: Evaluator, cls: ClassScope) -> list[Base]:
+    """Depth first, a shared base after all that derive from it: Python's order wherever real code has one."""
+    after: list[Base] = []
+    """In the order in which they are left, the rightmost base first: turned round, it is the order that is wanted."""
+    entered: set[Base] = {cls}
+    pending: list[tuple[Base, Iterator[Base]]] = [(cls, _from_the_right(ev, cls))]
+    while pending:
+        at, further = pending[-1]
+        base = next((base for base in further if base not in entered), None)
+        if base is None or len(entered) >= _MOST_CLASSES:
+            after.append(at)
+            pending.pop()
+            continue
+        entered.add(base)
+        pending.append((base, _from_the_right(ev, base)))
+    return after[::-1]
+
+
+def _from_the_right(ev: Evaluator, base: Base) -> Iterator[Base]:
+    return reversed(bases(ev, base)) if isinstance(base, ClassScope) else iter(())
+
+
+def project_mro(ev: Evaluator, cls: ClassScope) -> Iterator[ClassScope]:
+    """The project classes of the resolution order."""
+    return (base for base in mro(ev, cls) if isinstance(base, ClassScope))
+
+
+def external_bases(ev: Evaluator, cls: ClassScope) -> Iterator[str]:
+    """The library classes of the resolution order."""
+    return (base for base in mro(ev, cls) if isinstance(base, str))
+
+
+def method(ev: Evaluator, cls: ClassScope, name: str, after: ClassScope | None = None) -> FunctionScope | None:
+    """The method that `object.name` finds; with `after`, the one that `super().name` finds in that class."""
+    passed = after is None
+    for base in project_mro(ev, cls):
+        if passed and name in base.methods:
+            return base.methods[name]
+        passed = passed or base is after
+    return None
+
+
+def attribute(ev: Evaluator, value: Instance | ClassRef | Super, name: str, node: ast.AST, frame: Frame) -> Values:
+    """What `value.name` can be."""
+    if isinstance(value, Super):
+        return _super_attribute(ev, value, name)
+    if name == "__class__":
+        return (ClassRef(value.cls),)
+    found = method(ev, value.cls, name)
+    if found is not None:
+        if found.is_property and isinstance(value, Instance):
+            return ev.returned(Function(found, value), None, frame)
+        bound = None if isinstance(value, ClassRef) and "classmethod" not in found.decorators else value
+        return (Function(found, bound),)
+    stored = merge(ev.written(write, inner) for write, inner in writes(ev, value, name) if not write.element)
+    if stored:
+        return stored
+    return _class_level(ev, value, name, node, frame)
+
+
+def _super_attribute(ev: Evaluator, value: Super, name: str) -> Values:
+    found = method(ev, value.receiver.cls, name, after=value.owner)
+    if found is not None:
+        return (Function(found, value.receiver),)
+    names = list(external_bases(ev, value.receiver.cls))
+    return (External(f"{names[0]}.{name}"),) if names and names[0] != "?" else UNKNOWNS
+
+
+def _class_level(ev: Evaluator, value: Instance | ClassRef, name: str, node: ast.AST, frame: Frame) -> Values:
+    if isinstance(value, Instance) and value.node is not None and value.frame is not None:
+        for keyword in value.node.keywords:  # the fields of a dataclass
+            if keyword.arg == name and method(ev, value.cls, "__init__") is None:
+                return ev.infer(keyword.value, value.frame)
+    for base in project_mro(ev, value.cls):
+        bindings = base.index().bindings.get(name)
+        if bindings:
+            found = ev.bound(bindings[-1], Frame(base))
+            # A field that is None until a config fills it says nothing.
+            return UNKNOWNS if constants(found) == [None] else found
+    if any(base != "?" for base in external_bases(ev, value.cls)):
+        return (derived(value, f".{name}", node, frame),)
+    return UNKNOWNS
+
+
+def writes(ev: Evaluator, value: Instance | ClassRef, name: str) -> Iterator[tuple[AttributeWrite, Frame]]:
+    """The places where a method of the object's class stores this attribute, each with the frame to read it in."""
+    for base in project_mro(ev, value.cls):
+        for write, scope in base.writes_of(name):
+            yield write, method_frame(ev, value, scope)
+
+
+def method_frame(ev: Evaluator, value: Instance | ClassRef, scope: FunctionScope) -> Frame:
+    """The frame in which a method runs on an object: for `__init__` with the arguments that made the object."""
+    if isinstance(value, Instance) and scope.name == "__init__" and value.node is not None:
+        bound = init_frame(ev, value, scope)
+        if bound is not None:
+            return bound
+    return Frame(scope, value)
+
+
+def init_frame(ev: Evaluator, value: Instance, scope: FunctionScope) -> Frame | None:
+    """The activation of `scope`, an `__init__`, when the object was made: through `super().__init__()` calls too."""
+    if value.node is None:
+        return None
+    first = method(ev, value.cls, "__init__")
+    if first is None:
+        return None
+    frame = Frame(first, value, value.node, value.frame)
+    for _ in range(6):
+        if frame.scope is scope:
+            return frame
+        onward = _super_init(ev, frame, value)
+        if onward is None:
+            return None
+        frame = onward
+    return None
+
+
+def _super_init(ev: Evaluator, frame: Frame, value: Instance) -> Frame | None:
+    owner = frame.scope.parent
+    if not isinstance(owner, ClassScope):
+        return None
+    following = method(ev, value.cls, "__init__", after=owner)
+    if following is None:
+        return None
+    for call in frame.scope.index().calls:
+        function = call.func
+        if isinstance(function, ast.Attribute) and function.attr == "__init__" and isinstance(function.value, ast.Call):
+            return Frame(following, value, call, frame)
+    return None
+
+
+def element_writes(ev: Evaluator, node: ast.Attribute, frame: Frame) -> list[Values]:
+    """What `self.name[key] = value` and `self.name.append(value)` put into the container that `node` names."""
+    groups: list[Values] = []
+    for holder in ev.infer(node.value, frame):
+        if isinstance(holder, Instance):
+            groups += [ev.written(w, inner) for w, inner in writes(ev, holder, node.attr) if w.element]
+    return groups
+
+
+def is_subclass(ev: Evaluator, cls: ClassScope, names: frozenset[str]) -> bool:
+    """Whether a library class of these names is among the bases, direct or not."""
+    return any(base in names for base in external_bases(ev, cls))
+
+
+def owner_of(scope: Scope) -> ClassScope | None:
+    """The class whose method `scope` is, or lies in."""
+    at: Scope | None = scope
+    while at is not None:
+        if isinstance(at.parent, ClassScope) and isinstance(at, FunctionScope):
+            return at.parent
+        at = at.parent
+    return None

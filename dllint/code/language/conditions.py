@@ -1,0 +1,190 @@
+"""The conditions around a node: which they are, and what they say about a name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code.language.bindings import Binding
+from dllint.code.language.folding import verdict
+from dllint.code.language.links import Block, conditions_of, names_in, parent, set_conditions_of, set_names_in
+from dllint.code.language.scopes import dotted
+from dllint.code.language.values import (
+    UNKNOWNS,
+    Const,
+    Frame,
+    Instance,
+    Number,
+    Product,
+    Value,
+    Values,
+)
+
+if TYPE_CHECKING:
+    from dllint.code.language.evaluator import Evaluator
+
+_DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
+_MOST_CONDITIONS = 30
+"""Tests around one node that are looked at, the nearest first."""
+
+
+def narrowed(ev: Evaluator, node: ast.Name | ast.Attribute, found: Values, frame: Frame) -> Values:
+    """`found` without the constants that the conditions passed on the way to `node` rule out."""
+    if len(ev.assumed) > 3 or not any(isinstance(v, (Const, Number, Instance, Product)) for v in found):
+        return found
+    key = dotted(node)
+    if not key:
+        return found
+    tests = [(test, outcome) for test, outcome in leading_to(node) if mentions(test, key)]
+    if not tests:
+        return found
+    by_class = [(test, outcome) for test, outcome in tests if mentions(test, "isinstance")]
+    if not by_class and not any(isinstance(v, (Const, Number)) for v in found):
+        return found
+    kept = tuple(
+        value
+        for value in found
+        if not _ruled_out(ev, key, value, tests if isinstance(value, (Const, Number)) else by_class, frame)
+    )
+    return kept or UNKNOWNS
+
+
+def survivors(ev: Evaluator, name: str, groups: list[tuple[Binding, Values]], frame: Frame) -> Iterator[Values]:
+    """The values of several bindings, without those that `if x is None: x = 4` replaces."""
+    if len(groups) > _MOST_CONDITIONS:
+        yield from (values for _, values in groups)
+        return
+    groups = _on_taken_branches(ev, groups, frame)
+    for binding, values in groups:
+        tests = [
+            (other.block.owner.test, other.block.branch != "body")
+            for other, _ in groups
+            if isinstance(other.block.owner, ast.If)
+            and other is not binding
+            and binding.block.holds(other.block)
+            and other.block is not binding.block
+            and mentions(other.block.owner.test, name)
+        ]
+        yield tuple(_capped(v, name, tests) for v in values if not tests or not _ruled_out(ev, name, v, tests, frame))
+
+
+def _on_taken_branches(
+    ev: Evaluator, groups: list[tuple[Binding, Values]], frame: Frame
+) -> list[tuple[Binding, Values]]:
+    """The bindings of branches that may be taken; only those of a branch, and later ones, that certainly is."""
+    if not any(isinstance(binding.block.owner, ast.If) for binding, _ in groups):
+        return groups
+    if not any(isinstance(value, (Const, Number)) for _, values in groups for value in values):
+        return groups
+    kept: list[tuple[Binding, Values]] = []
+    for binding, values in groups:
+        owner, branch = binding.block.owner, binding.block.branch
+        taken = verdict(ev, owner.test, frame) if isinstance(owner, ast.If) and branch in ("body", "orelse") else None
+        if taken is (branch != "body") and taken is not None:
+            continue
+        if taken is not None:
+            kept = [(b, v) for b, v in kept if not b.block.holds(binding.block)]
+        kept.append((binding, values))
+    return kept or groups
+
+
+def is_ruled_out(ev: Evaluator, block: Block, frame: Frame) -> bool:
+    """Whether a block is a branch that what is assumed rules out."""
+    owner = block.owner
+    if not isinstance(owner, ast.If) or block.branch not in ("body", "orelse"):
+        return False
+    return verdict(ev, owner.test, frame) is (block.branch != "body")
+
+
+def _capped(value: Value, name: str, tests: list[tuple[ast.expr, bool]]) -> Value:
+    """A number after `if n > 8: n = 8`: bounded, by whatever it is compared with."""
+    if not isinstance(value, Number) or value.high is not None:
+        return value
+    for test, _ in tests:
+        ordered = isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE))
+        if ordered and mentions(test, name):
+            return Number(value.low, None, value.node)
+    return value
+
+
+def _ruled_out(ev: Evaluator, key: str, value: Value, tests: list[tuple[ast.expr, bool]], frame: Frame) -> bool:
+    if not isinstance(value, (Const, Number, Instance, Product)) or not tests:
+        return False
+    ev.assumed.append((key, value))
+    try:
+        return any(verdict(ev, test, frame) is (not outcome) for test, outcome in tests)
+    finally:
+        ev.assumed.pop()
+
+
+def mentions(test: ast.expr, key: str) -> bool:
+    """Whether a condition speaks of a dotted name."""
+    names = names_in(test)
+    if names is None:
+        names = frozenset(dotted(part) for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute)))
+        set_names_in(test, names)
+    return key in names
+
+
+def leading_to(node: ast.AST) -> list[tuple[ast.expr, bool]]:
+    """The tests that decide whether `node` is reached, with the outcome that leads to it."""
+    found = conditions_of(node)
+    if found is not None:
+        return found
+    path: list[ast.AST] = [node]
+    at = parent(node)
+    while at is not None and conditions_of(at) is None and not isinstance(at, _DEFINING):
+        path.append(at)
+        at = parent(at)
+    known = (conditions_of(at) if at is not None else None) or []
+    while path:
+        child = path.pop()
+        own = list(_own_conditions(child, at)) if at is not None else []
+        known = (own + known)[:_MOST_CONDITIONS] if own else known
+        set_conditions_of(child, known)
+        at = child
+    return known
+
+
+def _own_conditions(child: ast.AST, at: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """The tests that decide, within `at`, whether its part `child` is reached."""
+    if isinstance(at, ast.IfExp) and child is not at.test:
+        yield at.test, child is at.body
+    elif isinstance(at, ast.BoolOp):
+        for part in at.values[:_MOST_CONDITIONS]:
+            if part is child:
+                break
+            yield part, isinstance(at.op, ast.And)
+    elif isinstance(at, (ast.If, ast.While)) and child is not at.test:
+        yield at.test, any(child is statement for statement in at.body)
+    if isinstance(child, ast.stmt):
+        yield from _passed(child, at)
+
+
+def _passed(statement: ast.stmt, owner: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """The tests of earlier statements that would have left the block: `if x == 0: return`, `assert x`."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(owner, name, None)
+        if not isinstance(block, list) or not any(statement is other for other in block):
+            continue
+        for earlier in block:
+            if earlier is statement:
+                return
+            if isinstance(earlier, ast.Assert):
+                yield earlier.test, True
+            elif isinstance(earlier, ast.If) and _leaves(earlier.body) and not earlier.orelse:
+                yield earlier.test, False
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    return isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def is_guarded(node: ast.AST) -> bool:
+    """Whether a node stands under `if __name__ == "__main__"`, in any of the ways in which that is written."""
+    return any(_is_main_test(test) for test, outcome in leading_to(node) if outcome)
+
+
+def _is_main_test(test: ast.expr) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(test))

@@ -1,0 +1,152 @@
+"""What is in a value: its items, and what a loop over it meets."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from dllint.code.language import classes
+from dllint.code.language.values import (
+    UNKNOWNS,
+    ClassRef,
+    Collection,
+    Derived,
+    External,
+    Frame,
+    Instance,
+    Number,
+    Product,
+    Value,
+    Values,
+    derived,
+    merge,
+)
+
+if TYPE_CHECKING:
+    from dllint.code.language.evaluator import Evaluator
+
+_PASS_ELEMENTS = frozenset(
+    {
+        "builtins.enumerate",
+        "builtins.reversed",
+        "builtins.sorted",
+        "builtins.iter",
+        "builtins.list",
+        "builtins.tuple",
+        "tqdm.tqdm",
+        "tqdm.auto.tqdm",
+        "builtins.zip",
+        "itertools.islice",
+        "rich.progress.track",
+        "tqdm.notebook.tqdm",
+    }
+)
+"""Calls that pass on the elements of what they are given."""
+_PASS_ON = _PASS_ELEMENTS - {"builtins.enumerate", "builtins.zip"}
+"""Of these, calls that pass them on as they are."""
+
+
+def item(ev: Evaluator, value: Value, index: int | str | None, node: ast.AST, frame: Frame) -> Values:
+    """`value[index]`; any element where the index is not known."""
+    if isinstance(value, Collection):
+        if value.each is not None:
+            return value.each
+        if isinstance(index, str):
+            found = under_key(value, index)
+            return ev.infer(found, value.frame) if found is not None else UNKNOWNS
+        counts = isinstance(index, int) and value.kind in ("list", "tuple")
+        if isinstance(index, int) and counts and -len(value.items) <= index < len(value.items):
+            return ev.infer(value.items[index], value.frame)
+        return merge(ev.infer(part, value.frame) for part in value.items[:12]) or UNKNOWNS
+    if isinstance(value, (Product, Derived)):
+        return (derived(value, "[]", node, frame, index),)
+    return UNKNOWNS
+
+
+def elements(ev: Evaluator, node: ast.AST, found: Values, frame: Frame) -> Values:
+    """What a loop over these values meets."""
+    groups: list[Values] = []
+    for value in found:
+        if isinstance(value, Collection) and value.kind == "dict":
+            groups.append(UNKNOWNS)
+        elif isinstance(value, Collection):
+            groups.append(item(ev, value, None, node, frame))
+        elif isinstance(value, Derived) and value.via == ".values()" and isinstance(value.base, Collection):
+            groups.append(item(ev, value.base, None, node, frame))
+        elif isinstance(value, Product) and value.name in _PASS_ELEMENTS and value.node.args:
+            inner = value.node.args[-1 if value.name == "builtins.zip" else 0]
+            groups.append(elements(ev, inner, ev.infer(inner, value.frame), value.frame))
+        elif isinstance(value, Product) and value.name == "builtins.range":
+            groups.append((Number(0, None, node),))
+        elif isinstance(value, (Product, Derived)) or _is_iterated_by_library(ev, value):
+            groups.append((derived(value, "each", node, frame),))
+        else:
+            groups.append(UNKNOWNS)
+    return merge(groups)
+
+
+def _is_iterated_by_library(ev: Evaluator, value: Value) -> bool:
+    """Whether a loop over an object runs the `__iter__` of its library's base class: that of a loader, say."""
+    if not isinstance(value, Instance) or any(classes.method(ev, value.cls, m) for m in ("__iter__", "__getitem__")):
+        return False
+    return any(base != "?" for base in classes.external_bases(ev, value.cls))
+
+
+def parts(ev: Evaluator, node: ast.AST, found: Values, index: int, frame: Frame) -> Values:
+    """The `index`th part of what a loop over these values meets: knows enumerate, zip and items."""
+    groups: list[Values] = []
+    for value in found:
+        if isinstance(value, Product) and value.name in _PASS_ON and value.node.args:
+            inner = value.node.args[0]
+            groups.append(parts(ev, inner, ev.infer(inner, value.frame), index, value.frame))
+        elif isinstance(value, Product) and value.name == "builtins.enumerate" and value.node.args:
+            inner = value.node.args[0]
+            if index == 0:
+                groups.append((Number(0, None, node),))
+            else:
+                groups.append(elements(ev, inner, ev.infer(inner, value.frame), value.frame))
+        elif isinstance(value, Product) and value.name == "builtins.zip" and index < len(value.node.args):
+            inner = value.node.args[index]
+            groups.append(elements(ev, inner, ev.infer(inner, value.frame), value.frame))
+        elif isinstance(value, Collection) and value.each is None and value.kind != "dict":
+            spelled = [ev.infer(part, value.frame) for part in value.items[:12]]
+            groups += [item(ev, part, index, node, frame) for values in spelled for part in values]
+        elif isinstance(value, Derived) and value.via == ".items()" and isinstance(value.base, Collection):
+            groups.append(item(ev, value.base, None, node, frame) if index == 1 else UNKNOWNS)
+        elif isinstance(value, (Product, Derived)) or _is_iterated_by_library(ev, value):
+            groups.append((derived(derived(value, "each", node, frame), "[]", node, frame, index),))
+        else:
+            groups.append(UNKNOWNS)
+    return merge(groups)
+
+
+def subscript(ev: Evaluator, node: ast.Subscript, frame: Frame) -> Values:
+    """What `value[index]` gives."""
+    index = node.slice
+    literal = index.value if isinstance(index, ast.Constant) and isinstance(index.value, (int, str)) else None
+    if isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant):
+        negative = index.operand.value
+        literal = -negative if isinstance(negative, int) and isinstance(index.op, ast.USub) else None
+    groups: list[Values] = []
+    for value in ev.infer(node.value, frame):
+        if isinstance(index, ast.Slice) and isinstance(value, Collection):
+            groups.append((Collection(value.kind, node, frame, each=item(ev, value, None, node, frame)),))
+        elif isinstance(value, Instance):
+            groups.append(ev.call_method(value, "__getitem__", node, frame))
+        elif isinstance(value, External):
+            groups.append((value,))  # a generic alias: Dataset[int]
+        elif isinstance(value, ClassRef):
+            groups.append((value,))
+        else:
+            groups.append(item(ev, value, literal, node, frame))
+    if isinstance(node.value, ast.Attribute):
+        groups += classes.element_writes(ev, node.value, frame)
+    return merge(groups)
+
+
+def under_key(value: Collection, key: str) -> ast.expr | None:
+    """The expression under a constant key of a dict."""
+    for name, element in zip(value.keys, value.items, strict=False):
+        if name == key or (isinstance(name, ast.Constant) and name.value == key):
+            return element
+    return None

@@ -1,0 +1,358 @@
+"""What calls into the standard library and into torch give, as far as values are concerned."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from dllint.code import apis
+from dllint.code.language import classes, elements, folding
+from dllint.code.language.links import parent, set_parent
+from dllint.code.language.scopes import last_name
+from dllint.code.language.values import (
+    UNKNOWN,
+    UNKNOWNS,
+    ClassRef,
+    Collection,
+    Const,
+    Derived,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Number,
+    Partial,
+    Product,
+    Super,
+    Unknown,
+    Value,
+    Values,
+    bounds,
+    derived,
+    merge,
+    truth,
+)
+
+if TYPE_CHECKING:
+    from dllint.code.language.evaluator import Evaluator
+
+Handler = Callable[["Evaluator", ast.Call, Frame], Values]
+
+CPU_COUNTS = frozenset(
+    {"os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count", "psutil.cpu_count"}
+)
+"""Calls that give the machine's processors, whatever part of them this process may use."""
+
+SAME_VALUE = frozenset(
+    {
+        "copy.copy",
+        "copy.deepcopy",
+        "typing.cast",
+        "builtins.iter",
+        "ray.put",
+        "torch.utils.data.Subset.dataset",
+    }
+)
+
+
+def result(ev: Evaluator, name: str, call: ast.Call, frame: Frame) -> Values:
+    """What calling the library function or class `name` gives."""
+    handler = _HANDLERS.get(name)
+    if handler is not None:
+        return handler(ev, call, frame)
+    if name in CPU_COUNTS:
+        return (Number(1, None, call, cpus=True),)
+    if name in SAME_VALUE and call.args:
+        found = ev.infer(call.args[-1] if name == "typing.cast" else call.args[0], frame)
+        if name == "builtins.iter" and not any(isinstance(v, Collection) and v.kind == "generator" for v in found):
+            return (Product(name, call, frame),)
+        return merge((_copied(v, call, frame),) for v in found) if name == "copy.deepcopy" else found
+    return (Product(name, call, frame),)
+
+
+def _copied(value: Value, call: ast.Call, frame: Frame) -> Value:
+    """A copy is what its original was; of what a loop meets it has to be known that it is one."""
+    if isinstance(value, Derived) and any(step.via == "each" for step in value.chain()):
+        return derived(value, ".deepcopy()", call, frame)
+    return value
+
+
+def _is_path(value: Value) -> bool:
+    origin = value.origin if isinstance(value, Derived) else value
+    return isinstance(origin, Product) and origin.name == "pathlib.Path"
+
+
+_GIVE_THEMSELVES = frozenset(
+    ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "requires_grad_", "share_memory")
+)
+"""Methods of a torch module that give the module."""
+
+
+def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame) -> Values:
+    """What calling a method of a library object, or of a container, gives."""
+    base, name = function.base, function.via.removeprefix(".")
+    if isinstance(base, Instance) and name in _GIVE_THEMSELVES:
+        return (base,)
+    if isinstance(base, Product) and base.name in apis.PREPARING and name in apis.PREPARING[base.name]:
+        return prepared(ev, call, frame)
+    if name == "open" and _is_path(base):
+        return (Product("builtins.open", call, frame),)
+    if isinstance(base, Collection) and base.kind == "dict" and name in ("get", "pop") and call.args:
+        key = call.args[0]
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            found = elements.item(ev, base, key.value, call, frame)
+            default = ev.infer(call.args[1], frame) if len(call.args) > 1 else ()
+            return merge([found, default]) if found == UNKNOWNS else found
+        return elements.item(ev, base, None, call, frame)
+    if isinstance(base, Collection) and name == "copy":
+        return (base,)
+    if isinstance(base, Product) and base.name == "argparse.ArgumentParser" and name in ("parse_known_args",):
+        return (Collection("tuple", call, frame, each=(derived(base, ".parse_args()", call, frame),)),)
+    if name == "get" and len(call.args) == 2 and isinstance(base, (Product, Derived)):
+        return merge([ev.infer(call.args[1], frame), (Unknown(overrides=True),)])
+    return (derived(base, f".{name}()", call, frame),)
+
+
+def attribute(ev: Evaluator, value: Product | Derived | Collection, name: str, node: ast.AST, frame: Frame) -> Values:
+    """`value.name`; the dataset that a loader or a Subset was given, as `.dataset` of it."""
+    given = _given_dataset(value) if isinstance(value, Product) and name == "dataset" else None
+    if given is not None and isinstance(value, Product):
+        return ev.infer(given, value.frame)
+    return (derived(value, f".{name}", node, frame),)
+
+
+def _given_dataset(value: Product) -> ast.expr | None:
+    api = apis.LOADERS.get(value.name)
+    keeps = value.name == "torch.utils.data.Subset" or (api is not None and api.positional[:1] == ("dataset",))
+    return argument(value.node, "dataset", 0) if keeps else None
+
+
+def argument(call: ast.Call, name: str, position: int) -> ast.expr | None:
+    """What a call passes by name, or at a position."""
+    given = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+    if given is not None or any(isinstance(a, ast.Starred) for a in call.args[: position + 1]):
+        return given
+    return call.args[position] if position < len(call.args) else None
+
+
+def prepared(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """What accelerate's or Fabric's `prepare(...)` gives: a wrapper of each thing that it is given."""
+    given = [argument for argument in call.args if not isinstance(argument, ast.Starred)]
+    if len(given) == 1 == len(call.args):
+        return ev.infer(given[0], frame)
+    return (Collection("tuple", call, frame, tuple(given)),) if len(given) == len(call.args) else UNKNOWNS
+
+
+def merged_call(partial: Partial, call: ast.Call) -> ast.Call:
+    """One call with the arguments of a partial and of the call of it."""
+    later = {keyword.arg for keyword in call.keywords}
+    earlier = [k for k in partial.node.keywords if k.arg is None or k.arg not in later]
+    merged = ast.Call(func=call.func, args=[*partial.node.args[1:], *call.args], keywords=[*earlier, *call.keywords])
+    ast.copy_location(merged, call)
+    set_parent(merged, parent(call))
+    return merged
+
+
+def _super(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    owner = classes.owner_of(frame.scope)
+    if call.args and isinstance(call.args[0], ast.Name):
+        for value in ev.infer(call.args[0], frame):
+            if isinstance(value, ClassRef):
+                owner = value.cls
+    if owner is None:
+        return UNKNOWNS
+    at: Frame | None = frame
+    while at is not None and at.receiver is None:
+        at = at.outer
+    receiver = at.receiver if at is not None and at.receiver is not None else Instance(owner)
+    return (Super(owner, receiver),)
+
+
+def _partial(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if not call.args:
+        return UNKNOWNS
+    return merge((Partial(target, call, frame),) for target in ev.infer(call.args[0], frame))
+
+
+def _number(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if len(call.args) != 1:
+        return UNKNOWNS
+    found = merge(_environment(ev, value) for value in ev.infer(call.args[0], frame))
+    return merge((_as_number(value, call, frame),) for value in found)
+
+
+def _environment(ev: Evaluator, value: Value) -> Values:
+    """The default of `os.environ.get(name, default)`: what holds where nobody sets the variable."""
+    if isinstance(value, Product) and value.name in ("os.environ.get", "os.getenv") and len(value.node.args) > 1:
+        return merge([ev.infer(value.node.args[1], value.frame), (Unknown(overrides=True),)])
+    return (value,)
+
+
+def _as_number(value: Value, call: ast.Call, frame: Frame) -> Value:
+    kinds: dict[str, Callable[[Any], object]] = {"int": int, "round": round}
+    kind = kinds.get(last_name(call.func), float)
+    if isinstance(value, Const) and isinstance(value.value, (int, float, str, bool)):
+        try:
+            return Const(kind(value.value), call, frame.scope)
+        except (TypeError, ValueError, OverflowError):
+            return UNKNOWN
+    if isinstance(value, Number):
+        return Number(value.low, value.high, value.node, value.cpus)
+    return value if isinstance(value, Unknown) else UNKNOWN
+
+
+def _bool(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if not call.args:
+        return (Const(False, call, frame.scope),)
+    verdict = folding.verdict(ev, call.args[0], frame)
+    if verdict is None:
+        known = [truth(v) for v in ev.infer(call.args[0], frame)]
+        return merge((UNKNOWN if k is None else Const(k, call, frame.scope),) for k in known)
+    return (Const(verdict, call, frame.scope),)
+
+
+def _extreme(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """`min(...)` and `max(...)` of numbers, some of which are not known."""
+    lowest = last_name(call.func) == "min"
+    parts: list[ast.expr] = list(call.args)
+    if len(parts) == 1 and isinstance(parts[0], (ast.List, ast.Tuple)):
+        parts = list(parts[0].elts)
+    spans = []
+    cpus = False
+    for part in parts:
+        found = ev.infer(part, frame)
+        cpus = cpus or any(isinstance(v, Number) and v.cpus for v in found)
+        known = [bounds(v) for v in found]
+        lows = [s[0] for s in known if s is not None and s[0] is not None]
+        highs = [s[1] for s in known if s is not None and s[1] is not None]
+        whole = len(lows) == len(found) and found
+        capped = len(highs) == len(found) and found
+        spans.append((min(lows) if whole else None, max(highs) if capped else None))
+    if not spans:
+        return UNKNOWNS
+    pick = min if lowest else max
+    lows = [s[0] for s in spans if s[0] is not None]
+    highs = [s[1] for s in spans if s[1] is not None]
+    if len(lows) == len(highs) == len(spans) and all(low == high for low, high in spans):
+        return (Const(pick(lows), call, frame.scope),)
+    low = min(lows) if lowest and len(lows) == len(spans) else max(lows) if not lowest and lows else None
+    high = min(highs) if lowest and highs else max(highs) if not lowest and len(highs) == len(spans) else None
+    return (Number(low, high, call, cpus=cpus and not lowest),) if (low, high) != (None, None) else UNKNOWNS
+
+
+def _length(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    return (Number(0, None, call),)
+
+
+def _dict(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if call.args:
+        found = ev.infer(call.args[0], frame) if not call.keywords else UNKNOWNS
+        if any(isinstance(v, Collection) and v.kind != "dict" for v in found):
+            return (Collection("dict", call, frame, each=UNKNOWNS),)
+        return found
+    items = tuple(keyword.value for keyword in call.keywords)
+    keys = tuple(keyword.arg for keyword in call.keywords)
+    return (Collection("dict", call, frame, items, keys),)
+
+
+def _sequence(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    kind = {"sorted": "list", "reversed": "list", "frozenset": "set"}.get(last_name(call.func), last_name(call.func))
+    if not call.args:
+        return (Collection(kind, call, frame),)
+    found = ev.infer(call.args[0], frame)
+    return (Collection(kind, call, frame, each=elements.elements(ev, call.args[0], found, frame)),)
+
+
+def _map(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    return (Collection("generator", call, frame, each=UNKNOWNS),)
+
+
+def _next(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if not call.args:
+        return UNKNOWNS
+    return elements.elements(ev, call.args[0], ev.infer(call.args[0], frame), frame)
+
+
+def _isinstance(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if len(call.args) != 2:
+        return UNKNOWNS
+    wanted = ev.infer(call.args[1], frame)
+    found = [_is_a(ev, value, kind) for value in ev.infer(call.args[0], frame) for kind in wanted]
+    return merge((UNKNOWN if is_a is None else Const(is_a, call, frame.scope),) for is_a in found)
+
+
+def _is_a(ev: Evaluator, value: Value, kind: Value) -> bool | None:
+    """Whether an object is of a class; None if that is not known."""
+    if isinstance(value, Instance):
+        order = classes.mro(ev, value.cls)
+        if isinstance(kind, ClassRef):
+            return kind.cls in order
+        if isinstance(kind, External):
+            return True if kind.name in order else None if "?" in order else _is_library_a(order, kind.name)
+    if isinstance(value, Product) and isinstance(kind, External) and value.name.startswith("torch.utils.data."):
+        return _is_library_a((value.name,), kind.name)
+    return None
+
+
+def _is_library_a(names: tuple[classes.Base, ...], wanted: str) -> bool | None:
+    """Only of torch's own dataset classes is it known which derive from IterableDataset."""
+    if wanted != "torch.utils.data.IterableDataset":
+        return None
+    return any(name in apis.ITERABLE_BASES for name in names)
+
+
+def _field(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """`dataclasses.field(default_factory=Config)`: what a new object gets."""
+    if call.args:
+        return ev.infer(call.args[0], frame)
+    for keyword in call.keywords:
+        if keyword.arg == "default":
+            return ev.infer(keyword.value, frame)
+        if keyword.arg == "default_factory":
+            return merge(_made(ev, factory, call, frame) for factory in ev.infer(keyword.value, frame))
+    return UNKNOWNS
+
+
+def _made(ev: Evaluator, factory: Value, call: ast.Call, frame: Frame) -> Values:
+    if isinstance(factory, ClassRef):
+        return (Instance(factory.cls),)
+    if isinstance(factory, External) and factory.name in CPU_COUNTS:
+        return (Number(1, None, call, cpus=True),)
+    return ev.returned(factory, None, frame) if isinstance(factory, Function) else UNKNOWNS
+
+
+def _getattr(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    if len(call.args) < 2 or not isinstance(call.args[1], ast.Constant):
+        return UNKNOWNS
+    name = str(call.args[1].value)
+    found = merge(ev.attribute(v, name, call, frame) for v in ev.infer(call.args[0], frame))
+    default = ev.infer(call.args[2], frame) if len(call.args) > 2 else ()
+    return merge([found, default])
+
+
+_HANDLERS: dict[str, Handler] = {
+    "builtins.super": _super,
+    "functools.partial": _partial,
+    "builtins.int": _number,
+    "builtins.float": _number,
+    "builtins.round": _number,
+    "builtins.bool": _bool,
+    "builtins.min": _extreme,
+    "builtins.max": _extreme,
+    "builtins.len": _length,
+    "torch.cuda.device_count": _length,
+    "builtins.dict": _dict,
+    "builtins.list": _sequence,
+    "builtins.tuple": _sequence,
+    "builtins.set": _sequence,
+    "builtins.frozenset": _sequence,
+    "builtins.sorted": _sequence,
+    "builtins.map": _map,
+    "builtins.filter": _map,
+    "builtins.next": _next,
+    "builtins.getattr": _getattr,
+    "dataclasses.field": _field,
+    "pydantic.Field": _field,
+    "builtins.isinstance": _isinstance,
+}

@@ -1,0 +1,126 @@
+"""What indexing hangs on the nodes of a tree: the node around each, the block and the scope that it stands in.
+
+`ast` does not declare these attributes. They are set and read here alone, and in the walk of `indexing`, for which a
+call for each node is too slow.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dllint.code.language.scopes import Scope
+
+Condition = tuple[ast.expr, bool]
+"""A test, and how it comes out."""
+
+
+class Block:
+    """A list of statements: the body, else-branch, handler ... of its owner. The outermost has no owner."""
+
+    __slots__ = ("branch", "owner", "parent")
+
+    def __init__(self, parent: Block | None, owner: ast.AST | None, branch: str) -> None:
+        self.parent = parent
+        self.owner = owner
+        self.branch = branch
+
+    def chain(self) -> Iterator[Block]:
+        """This block, then the blocks around it, outwards."""
+        block: Block | None = self
+        while block is not None:
+            yield block
+            block = block.parent
+
+    def holds(self, other: Block) -> bool:
+        """Whether `other` is this block or lies within it."""
+        return any(block is self or self._is_same(block) for block in other.chain())
+
+    def _is_same(self, other: Block) -> bool:
+        """Whether two objects stand for one block: a loop binds its target in a block of its own making."""
+        return self.owner is not None and other.owner is self.owner and other.branch == self.branch
+
+    def excludes(self, other: Block) -> bool:
+        """Whether the two stand in different branches of one `if`, so that one run passes only one of them."""
+        mine = {id(block.owner): block.branch for block in self.chain() if isinstance(block.owner, ast.If)}
+        return any(mine.get(id(block.owner), block.branch) != block.branch for block in other.chain())
+
+
+def parent(node: ast.AST) -> ast.AST | None:
+    """The node around `node`, within an indexed scope."""
+    return getattr(node, "dll_parent", None)
+
+
+def set_parent(node: ast.AST, around: ast.AST | None) -> None:
+    """Say which node is around `node`."""
+    linked: Any = node
+    linked.dll_parent = around
+
+
+def block_of(node: ast.AST) -> Block:
+    """The block that the statement around `node` stands in."""
+    at: ast.AST | None = node
+    while at is not None:
+        block: Block | None = getattr(at, "dll_block", None)
+        if block is not None:
+            return block
+        at = parent(at)
+    return Block(None, None, "body")
+
+
+def set_block(statement: ast.AST, block: Block) -> None:
+    """Say which block a statement stands in."""
+    linked: Any = statement
+    linked.dll_block = block
+
+
+def scope_of(node: ast.AST) -> Scope:
+    """The scope whose indexing reached `node`."""
+    at: ast.AST | None = node
+    while at is not None:
+        scope: Scope | None = getattr(at, "dll_scope", None)
+        if scope is not None:
+            return scope
+        at = parent(at)
+    raise LookupError("node of no indexed scope")
+
+
+def set_scope(node: ast.AST, scope: Scope) -> None:
+    """Say which scope a module, class, def or lambda opens."""
+    linked: Any = node
+    linked.dll_scope = scope
+
+
+def names_in(node: ast.AST) -> frozenset[str] | None:
+    """The dotted names in a test, once they are known."""
+    return getattr(node, "dll_names", None)
+
+
+def set_names_in(node: ast.AST, names: frozenset[str]) -> None:
+    """Keep the dotted names in a test."""
+    linked: Any = node
+    linked.dll_names = names
+
+
+def conditions_of(node: ast.AST) -> list[Condition] | None:
+    """The tests that lead to a node, once they are known."""
+    return getattr(node, "dll_conditions", None)
+
+
+def set_conditions_of(node: ast.AST, conditions: list[Condition]) -> None:
+    """Keep the tests that lead to a node."""
+    linked: Any = node
+    linked.dll_conditions = conditions
+
+
+def bound_call(node: ast.AST) -> ast.Call | None:
+    """The call that a partial stands for, once it is made."""
+    return getattr(node, "dll_bound", None)
+
+
+def set_bound_call(node: ast.AST, call: ast.Call) -> None:
+    """Keep the call that a partial stands for."""
+    linked: Any = node
+    linked.dll_bound = call

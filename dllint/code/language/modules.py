@@ -1,0 +1,348 @@
+"""The modules of a project: which file an import means, and where in a file a name is mentioned.
+
+Questions over the whole project ("who calls this function?") go through the bytes first: a file that does not hold the
+name is not parsed, and of one that does only the scopes around the name are indexed.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+from dllint.code.language.scopes import ClassScope, ModuleScope, Scope
+from dllint.finding import Location
+from dllint.syntax.python import CannotParseError, Source, parse
+
+_CELL = b"# %%"
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_NAME = re.compile(rb"\w+(?=[ \t]*[\[(:])")
+_CLASS = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
+_BASE = re.compile(rb"([\w.]+)\s*(?:\[[^\]]*\]\s*)?(?=,|$|\()")
+
+_IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_BETWEEN_WORDS = bytes(byte if byte in _IDENTIFIER else ord(" ") for byte in range(256))
+"""Makes a space of every byte that no identifier holds."""
+
+
+class Module:
+    """One Python file of the project, parsed when it is first needed."""
+
+    is_notebook = False
+    """Whether it consists of cells that are run one by one, in a process whose main module no worker can import."""
+
+    def __init__(self, path: str, absolute: str, name: str, is_package: bool, data: bytes, is_target: bool) -> None:
+        self.path = path
+        self.absolute = absolute
+        self.name = name
+        self.is_package = is_package
+        self.is_target = is_target
+        self.source = Source(path, data)
+        self.parsed: ast.Module | None = None
+        """The tree, where the program that dllint runs in has read the file already."""
+        self.error: CannotParseError | None = None
+        self.broken: list[CannotParseError] = []
+        """What cannot be parsed in it, though the rest can: cells of a notebook."""
+        self._scope: ModuleScope | None = None
+        self._lines_with: dict[str, list[int]] = {}
+        self._calls_of: dict[str, list[tuple[ast.Call, Scope]]] = {}
+
+    @cached_property
+    def last_name(self) -> bytes:
+        """The last part of its dotted name, as it stands in import statements."""
+        return self.name.rpartition(".")[2].encode("utf-8", "surrogateescape")
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+        return self.source.data
+
+    @property
+    def scope(self) -> ModuleScope:
+        """The indexed top level; that of an empty module if the file cannot be parsed (then `error` says why)."""
+        if self._scope is None:
+            try:
+                tree = parse(self.source, self.parsed)
+            except CannotParseError as error:
+                tree = self._of_cells(error)
+            self._scope = ModuleScope(tree, self, None, self.name)
+            self._scope.index()
+        return self._scope
+
+    def _of_cells(self, error: CannotParseError) -> ast.Module:
+        """The tree of a script of `# %%` cells with commands of IPython: that is run cell by cell, as a notebook."""
+        if _CELL in self.data:
+            from dllint.syntax.magics import masked
+
+            try:
+                tree = parse(Source(self.path, masked(self.source.text).encode("utf-8", "replace")))
+            except CannotParseError:
+                pass
+            else:
+                self.is_notebook = True
+                return tree
+        self.error = error
+        return ast.Module(body=[], type_ignores=[])
+
+    def location(self, node: ast.AST) -> Location:
+        """Where a node stands; for a class or function its first line."""
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            return self.source.header(node)
+        return self.source.location(node)
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the file is a test, as pytest finds them, or lies in a folder of tests."""
+        parts = self.path.replace("\\", "/").split("/")
+        name = parts[-1]
+        return (
+            name.startswith("test_")
+            or name.endswith("_test.py")
+            or name == "conftest.py"
+            or any(part in ("test", "tests") for part in parts[:-1])
+        )
+
+    @property
+    def package(self) -> str:
+        """The package that relative imports start from."""
+        return self.name if self.is_package else self.name.rpartition(".")[0]
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        if b"\r" in self.data.replace(b"\r\n", b""):  # the line ends of old Macs
+            return [0, *(match.end() for match in _LINE_END.finditer(self.data))]
+        starts = [0]
+        at = self.data.find(b"\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = self.data.find(b"\n", at + 1)
+        return starts
+
+    def lines_with(self, word: str) -> list[int]:
+        """The lines (from 1) that hold `word` as a whole identifier."""
+        if word not in self._lines_with:
+            found = {bisect_right(self._line_starts, at) for at in _occurrences(self.data, word.encode())}
+            self._lines_with[word] = sorted(found)
+        return self._lines_with[word]
+
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """All identifiers and other words in the file, those of comments and texts included."""
+        return frozenset(self.data.translate(_BETWEEN_WORDS).split())
+
+    def scopes_around(self, lines: list[int]) -> list[Scope]:
+        """The scopes that any of these lines stands in, outermost first, each once."""
+        if not lines:
+            return []
+        found: list[Scope] = [self.scope]
+        pending: list[tuple[Scope, list[int]]] = [(self.scope, lines)]
+        while pending:
+            scope, inside = pending.pop()
+            for child in scope.index().children.values():
+                first, last = child.span
+                at = bisect_left(inside, first)
+                if at < len(inside) and inside[at] <= last:
+                    found.append(child)
+                    pending.append((child, inside[at : bisect_right(inside, last)]))
+        return found
+
+    def calls_of(self, name: str) -> list[tuple[ast.Call, Scope]]:
+        """The calls whose function's last name is `name`, with the scope of each."""
+        if name not in self._calls_of:
+            scopes = self.scopes_around(self.lines_with(name))
+            self._calls_of[name] = [(call, scope) for scope in scopes for call in scope.index().calls_of(name)]
+        return self._calls_of[name]
+
+    @cached_property
+    def classes(self) -> list[ClassScope]:
+        """All classes of the file, in functions too."""
+        lines = self.lines_with("class")
+        return [scope for scope in self.scopes_around(lines) if isinstance(scope, ClassScope)]
+
+    @cached_property
+    def class_bases(self) -> list[tuple[str, tuple[str, ...]]]:
+        """(class, last names of its bases) as the bytes have them: quick, and good enough to choose what to parse."""
+        return class_bases(self.data)
+
+
+def class_bases(data: bytes) -> list[tuple[str, tuple[str, ...]]]:
+    """The class statements with bases in `data`: (name, last names of the bases)."""
+    found = []
+    at = data.find(b"class ")
+    while at >= 0:
+        match = _CLASS.match(data, at)
+        if match and (at == 0 or data[at - 1] in b"\r\n \t"):
+            bases = _BASE.findall(match.group(2))
+            names = tuple(base.rpartition(b".")[2].decode("ascii", "replace") for base in bases)
+            if names:
+                found.append((match.group(1).decode("ascii", "replace"), names))
+        at = data.find(b"class ", at + 6)
+    return found
+
+
+def defined_names(data: bytes) -> Iterator[bytes]:
+    """The names after `def` and `class` in `data`."""
+    for word in (b"def ", b"class "):
+        at = data.find(word)
+        while at >= 0:
+            start = at + len(word)
+            match = _NAME.match(data, start)
+            if match:
+                yield match.group()
+            at = data.find(word, start)
+
+
+def _occurrences(data: bytes, word: bytes) -> Iterator[int]:
+    """Where `word` stands in `data` as a whole identifier."""
+    at = data.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (at and data[at - 1] in _IDENTIFIER) and not (end < len(data) and data[end] in _IDENTIFIER):
+            yield at
+        at = data.find(word, end)
+
+
+KNOWN_LIBRARIES = frozenset(
+    [
+        "torch",
+        "torchvision",
+        "torchaudio",
+        "torchdata",
+        "numpy",
+        "datasets",
+        "transformers",
+        "lightning",
+        "pytorch_lightning",
+        "monai",
+        "h5py",
+        "lmdb",
+        "cv2",
+        "PIL",
+        "tarfile",
+        "zipfile",
+        "sqlite3",
+        "multiprocessing",
+        "concurrent",
+        "threading",
+        "random",
+        "os",
+        "sys",
+        "io",
+        "json",
+        "pickle",
+        "csv",
+        "gzip",
+        "glob",
+        "pathlib",
+        "functools",
+        "itertools",
+        "collections",
+        "socket",
+        "tensorstore",
+        "zarr",
+        "webdataset",
+        "fsspec",
+        "s3fs",
+        "gcsfs",
+        "ray",
+        "torch_geometric",
+        "mmengine",
+        "mmcv",
+        "accelerate",
+        "wandb",
+        "tqdm",
+        "pandas",
+        "scipy",
+        "sklearn",
+        "skimage",
+    ]
+)
+"""Top-level names that never mean a neighbouring file of a package module, though a folder may be called the same."""
+
+
+def _with_slashes(path: str) -> str:
+    return path.replace(os.sep, "/") if os.sep != "/" else path
+
+
+class ModuleTable:
+    """All Python files of a project by path and by importable name."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.by_file: dict[str, Module] = {}
+        self._folders_with_init: set[str] = set()
+        self._package_roots: dict[str, list[str]] = {}
+
+    @classmethod
+    def build(
+        cls, root: str, files: list[tuple[str, str, bytes, bool]], module_type: Callable[[str], type[Module]]
+    ) -> ModuleTable:
+        """A table of (absolute path, shown path, bytes, is target); `module_type` says how a path is read."""
+        table = cls(_with_slashes(root))
+        files = [(_with_slashes(absolute), shown, data, target) for absolute, shown, data, target in files]
+        for absolute, _, _, _ in files:
+            if os.path.basename(absolute) == "__init__.py":
+                table._folders_with_init.add(os.path.dirname(absolute))
+        for folder in sorted(table._folders_with_init):
+            above = os.path.dirname(folder)
+            if above not in table._folders_with_init:
+                table._package_roots.setdefault(os.path.basename(folder), []).append(above)
+        for absolute, shown, data, is_target in files:
+            name, is_package = table._dotted_name(absolute)
+            table.by_file[absolute] = module_type(absolute)(shown, absolute, name, is_package, data, is_target)
+        return table
+
+    def _dotted_name(self, absolute: str) -> tuple[str, bool]:
+        folder, filename = os.path.split(absolute)
+        stem = filename.rpartition(".")[0] or filename
+        is_package = stem == "__init__"
+        parts = [] if is_package else [stem]
+        while folder in self._folders_with_init:
+            folder, part = os.path.split(folder)
+            parts.insert(0, part)
+        return ".".join(parts) or stem, is_package
+
+    def in_package(self, module: Module) -> bool:
+        """Whether a module is, or lies in, a package."""
+        return "." in module.name or module.is_package
+
+    def find(self, dotted: str, importer: Module) -> Module | None:
+        """The module that `import dotted` in `importer` means, if the project has it."""
+        path = dotted.replace(".", "/")
+        for base in self._bases(dotted.partition(".")[0], importer):
+            found = self._at(f"{base}/{path}")
+            if found is not None and found is not importer:
+                return found
+        return None
+
+    def _bases(self, top: str, importer: Module) -> Iterator[str]:
+        folder = os.path.dirname(importer.absolute)
+        own_root = folder
+        while own_root in self._folders_with_init:
+            own_root = os.path.dirname(own_root)
+        yield own_root
+        if own_root != folder and top not in KNOWN_LIBRARIES:
+            yield folder
+        yield self.root
+        yield self.root + "/src"
+        yield from self._package_roots.get(top, ())
+
+    def _at(self, path: str) -> Module | None:
+        return self.by_file.get(path + ".py") or self.by_file.get(path + "/__init__.py")
+
+    def relative(self, importer: Module, level: int, dotted: str | None) -> Module | None:
+        """The module that `from ...dotted import` means, if the project has it."""
+        folder = os.path.dirname(importer.absolute)
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
+        path = f"{folder}/{dotted.replace('.', '/')}" if dotted else folder
+        return self._at(path)
+
+    def submodule(self, package: Module, name: str) -> Module | None:
+        """The module `name` within a package, if the project has it."""
+        if not package.is_package:
+            return None
+        return self._at(f"{os.path.dirname(package.absolute)}/{name}")

@@ -1,0 +1,117 @@
+"""Command-line options: what a program runs with when it is started plainly."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code.language import conditions
+from dllint.code.language.bindings import AttributeWrite
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import Scope, dotted
+from dllint.code.language.values import UNKNOWN, Const, Derived, Frame, Unknown, Value, Values, merge
+
+if TYPE_CHECKING:
+    from dllint.code.language.evaluator import Evaluator
+
+
+def argparse_option(ev: Evaluator, namespace: Derived, name: str) -> Values:
+    """The default of an option: what the program runs with when it is started plainly."""
+    scope = namespace.frame.scope
+    found = _options(ev, scope, name)
+    if not found:
+        return (Unknown(name),)
+    return merge([*found, (Unknown(name),)]) if _is_changed(ev, scope.module, name) else merge(found)
+
+
+def _is_changed(ev: Evaluator, module: Module, name: str) -> bool:
+    """Whether the program itself gives the option another value, in whatever module the namespace is handed to."""
+    return any(map(_is_computed, _writes(module, name))) or any(
+        _replaces(write) for other in ev.program.modules_with(f".{name} =") for write in _writes(other, name)
+    )
+
+
+def _writes(module: Module, name: str) -> Iterator[AttributeWrite]:
+    for scope in module.scopes_around(module.lines_with(name)):
+        yield from (write for write in scope.index().writes if write.name == name)
+
+
+def _replaces(write: AttributeWrite) -> bool:
+    """Whether an option is replaced on its namespace: `if opt.size == 0: opt.size = opt.batch_size`."""
+    key, holder = dotted(write.target), dotted(write.target.value)
+    if not key or holder == "self":
+        return False
+    tests = [test for test, _ in conditions.leading_to(write.node)]
+    if any(conditions.mentions(test, key) for test in tests):
+        return True
+    value = write.binding.value
+    return isinstance(value, ast.expr) and conditions.mentions(value, holder)
+
+
+def _is_computed(write: AttributeWrite) -> bool:
+    """Whether something other than a constant is written, and to something other than `self`."""
+    return dotted(write.target.value) != "self" and not isinstance(write.binding.value, ast.Constant)
+
+
+def _options(ev: Evaluator, scope: Scope, name: str) -> list[Values]:
+    own = list(_declared(ev, scope.module, name))
+    if own:
+        return own
+    elsewhere = [values for module in ev.program.modules_with("add_argument") for values in _declared(ev, module, name)]
+    return elsewhere if len({v.key for values in elsewhere for v in values}) == 1 else []
+
+
+def _declared(ev: Evaluator, module: Module, name: str) -> list[Values]:
+    found = []
+    for call, scope in module.calls_of("add_argument"):
+        if name not in option_names(call):
+            continue
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        if "default" in given:
+            found.append(_converted(ev, given, Frame(scope)))
+        elif _action(given) in ("store_true", "store_false"):
+            found.append((Const(_action(given) == "store_false", call, scope),))
+        elif "required" in given or _is_positional(call):
+            found.append((Unknown(name),))
+        else:
+            found.append((Const(None, call, scope), Unknown(name, overrides=True)))
+    return found
+
+
+def _converted(ev: Evaluator, given: dict[str | None, ast.expr], frame: Frame) -> Values:
+    """The default of an option: a text goes through `type=`, as a text on the command line does."""
+    found = ev.infer(given["default"], frame)
+    if "type" not in given or not any(isinstance(v, Const) and isinstance(v.value, str) for v in found):
+        return found
+    kind = {"int": int, "float": float, "str": str}.get(getattr(given["type"], "id", ""))
+    return merge((_read_as(kind, value),) for value in found)
+
+
+def _read_as(kind: Callable[[str], object] | None, value: Value) -> Value:
+    if not isinstance(value, Const) or not isinstance(value.value, str):
+        return value
+    try:
+        return UNKNOWN if kind is None else Const(kind(value.value), value.node, value.scope)
+    except ValueError:
+        return UNKNOWN
+
+
+def _is_positional(call: ast.Call) -> bool:
+    first = call.args[0] if call.args else None
+    return isinstance(first, ast.Constant) and not str(first.value).startswith("-")
+
+
+def _action(given: dict[str | None, ast.expr]) -> str:
+    action = given.get("action")
+    return str(action.value) if isinstance(action, ast.Constant) else ""
+
+
+def option_names(call: ast.Call) -> list[str]:
+    """The attribute names that an `add_argument` call fills."""
+    for keyword in call.keywords:
+        if keyword.arg == "dest" and isinstance(keyword.value, ast.Constant):
+            return [str(keyword.value.value)]
+    texts = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    long = [t for t in texts if t.startswith("--")] or texts
+    return [t.lstrip("-").replace("-", "_") for t in long[:1]]

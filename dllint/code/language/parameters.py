@@ -1,0 +1,133 @@
+"""What a parameter can be: by the call that entered its function, or by all calls that the project has."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from dllint.code.language import classes
+from dllint.code.language.elements import under_key
+from dllint.code.language.scopes import FunctionScope
+from dllint.code.language.values import (
+    UNKNOWNS,
+    ClassRef,
+    Collection,
+    Frame,
+    Instance,
+    Unknown,
+    Values,
+    merge,
+)
+
+if TYPE_CHECKING:
+    from dllint.code.language.evaluator import Evaluator
+
+MOST_CALLERS = 2
+"""Calls within calls that arguments are followed through."""
+
+
+def parameter(ev: Evaluator, name: str, frame: Frame) -> Values:
+    """What a parameter can be: by the call that made this frame, else by all calls that the project has."""
+    scope = frame.scope
+    if not isinstance(scope, FunctionScope):
+        return UNKNOWNS
+    if name == scope.receiver_name:
+        return _receiver(scope, frame)
+    arguments = scope.node.args
+    for extra, kind in ((arguments.vararg, "tuple"), (arguments.kwarg, "dict")):
+        if extra is not None and extra.arg == name:
+            return (Unknown(f"*{kind}"),)
+    if frame.call is not None and frame.caller is not None:
+        return _argument(ev, name, scope, frame.call, frame.caller)
+    return _over_all_calls(ev, name, scope, frame)
+
+
+def _receiver(scope: FunctionScope, frame: Frame) -> Values:
+    if frame.receiver is not None:
+        return (frame.receiver,)
+    owner = scope.owner
+    if owner is None:
+        return UNKNOWNS
+    return (ClassRef(owner),) if "classmethod" in scope.decorators else (Instance(owner),)
+
+
+def _over_all_calls(ev: Evaluator, name: str, scope: FunctionScope, frame: Frame) -> Values:
+    calls = ev.program.call_sites(scope)
+    if not calls or ev.is_deep:
+        return _unseen(ev, name, scope)
+    groups = []
+    for call, caller in calls:
+        if frame.receiver is not None and isinstance(frame.receiver, Instance) and frame.receiver.node is not None:
+            bound = classes.init_frame(ev, frame.receiver, scope)
+            if bound is not None and bound.call is not None and bound.caller is not None:
+                return _argument(ev, name, scope, bound.call, bound.caller)
+        groups.append(_argument(ev, name, scope, call, caller))
+    return merge(groups)
+
+
+def _unseen(ev: Evaluator, name: str, scope: FunctionScope) -> Values:
+    """A parameter of a function that nothing is seen to call: its default, and whatever else a user may pass."""
+    default = scope.default(name)
+    known = ev.infer(default, Frame(scope.parent or scope)) if default is not None else ()
+    annotated = scope.annotation(name)
+    typed = _annotated(ev, annotated, scope) if annotated is not None and not known else ()
+    return merge([known, typed, (Unknown(name, overrides=bool(known or typed)),)])
+
+
+def _annotated(ev: Evaluator, annotation: ast.AST, scope: FunctionScope) -> Values:
+    """An object of the project class that an annotation names."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        top = scope.module.scope
+        text = annotation.value
+        found = ev.lookup(text, annotation, top, Frame(top)) if text.isidentifier() else ()
+    elif isinstance(annotation, (ast.Name, ast.Attribute)):
+        found = ev.infer(annotation, Frame(scope.parent or scope))
+    else:
+        return ()
+    return tuple(Instance(value.cls) for value in found if isinstance(value, ClassRef))
+
+
+def _argument(ev: Evaluator, name: str, scope: FunctionScope, call: ast.Call, caller: Frame) -> Values:
+    """The value of parameter `name` in one call; the default where the call leaves it out."""
+    given, certain = passed(name, scope, call)
+    if given is not None:
+        if caller.depth >= MOST_CALLERS:
+            caller = Frame(caller.scope, caller.receiver)
+        return ev.infer(given, caller)
+    if not certain:
+        splat = _from_splat(ev, name, call, caller)
+        if splat is not None:
+            return splat
+    default = scope.default(name)
+    known = ev.infer(default, Frame(scope.parent or scope)) if default is not None else ()
+    return known if certain and known else merge([known, (Unknown(name),)])
+
+
+def _from_splat(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> Values | None:
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            for value in ev.infer(keyword.value, caller):
+                if isinstance(value, Collection) and value.kind == "dict":
+                    node = under_key(value, name)
+                    if node is not None:
+                        return ev.infer(node, value.frame)
+    return None
+
+
+def passed(name: str, scope: FunctionScope, call: ast.Call) -> tuple[ast.expr | None, bool]:
+    """The expression that a call passes for a parameter, and whether its absence would be certain."""
+    certain = True
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value, True
+        certain = certain and keyword.arg is not None
+    positional = [*scope.node.args.posonlyargs, *scope.node.args.args]
+    names = [argument.arg for argument in positional]
+    if scope.receiver_name is not None:
+        names = names[1:]
+    for position, argument in enumerate(call.args):
+        if isinstance(argument, ast.Starred):
+            return None, False
+        if position < len(names) and names[position] == name:
+            return argument, True
+    return None, certain

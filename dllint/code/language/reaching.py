@@ -1,0 +1,108 @@
+"""Which bindings of a name can be the one that a use sees."""
+
+from __future__ import annotations
+
+import ast
+
+from dllint.code.language.bindings import Binding
+from dllint.code.language.links import Block, block_of, parent
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def reaching(bindings: list[Binding], use: ast.AST | None) -> list[Binding]:
+    """The bindings (in source order) that may hold at `use`; those that hold at the end of the scope if it is None."""
+    if len(bindings) == 1:
+        return bindings
+    if use is None:
+        return _alive(_not_inner(bindings), None)
+    inner = _comprehension_binding(bindings, use)
+    if inner:
+        return inner
+    bindings = _not_inner(bindings)
+    at = _statement_position(use)
+    block = block_of(use)
+    before = [b for b in bindings if _start(b) < at and not b.block.excludes(block)]
+    alive = _alive(before, block)
+    looped = [b for b in bindings if _start(b) >= at and _comes_round(b.block, block, alive)]
+    return alive + looped or bindings
+
+
+def _alive(bindings: list[Binding], block: Block | None) -> list[Binding]:
+    """Those that no later binding on every way hides."""
+    found: list[Binding] = []
+    bound: list[Block] = []
+    for binding in reversed(bindings):
+        if any(_passes_whole(other, binding) for other in bound):
+            continue
+        found.append(binding)
+        if _extends(binding):
+            continue
+        outermost = _certainly_bound(binding.block, bound)
+        if outermost.parent is None if block is None else outermost.holds(block):
+            break
+        bound.append(outermost)
+    found.reverse()
+    return found
+
+
+def _certainly_bound(block: Block, bound: list[Block]) -> Block:
+    """The block that a binding is passed in on every way: the one around an `if` whose other branch binds, too."""
+    while isinstance(block.owner, ast.If) and block.parent is not None:
+        if not any(one.owner is block.owner and one.branch != block.branch for one in bound):
+            break
+        block = block.parent
+    return block
+
+
+def _passes_whole(later: Block, binding: Binding) -> bool:
+    """Whether all ways on from a binding go through the rest of the branch of an `if` that binds the name again."""
+    if binding.block is not later or not isinstance(later.owner, ast.If):
+        return False
+    return not any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(later.owner))
+
+
+def _extends(binding: Binding) -> bool:
+    """`steps += [...]` adds to what was there."""
+    return binding.kind == "augmented" and isinstance(getattr(binding.value, "value", None), (ast.List, ast.ListComp))
+
+
+def _not_inner(bindings: list[Binding]) -> list[Binding]:
+    outer = [b for b in bindings if not isinstance(b.node, ast.comprehension)]
+    return outer or bindings
+
+
+def _comprehension_binding(bindings: list[Binding], use: ast.AST) -> list[Binding]:
+    """The binding by a comprehension that `use` stands in."""
+    inner = {id(parent(b.node)): b for b in bindings if isinstance(b.node, ast.comprehension)}
+    if not inner:
+        return []
+    node: ast.AST | None = use
+    while node is not None and not isinstance(node, ast.stmt):
+        if id(node) in inner:
+            return [inner[id(node)]]
+        node = parent(node)
+    return []
+
+
+def _statement_position(use: ast.AST) -> tuple[int, int]:
+    node: ast.AST | None = use
+    while node is not None and not isinstance(node, ast.stmt):
+        node = parent(node)
+    at = node if node is not None else use
+    return (getattr(at, "lineno", 0), getattr(at, "col_offset", 0))
+
+
+def _start(binding: Binding) -> tuple[int, int]:
+    node = binding.node
+    return (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+
+
+def _comes_round(later: Block, use: Block, before: list[Binding]) -> bool:
+    """Whether a binding further down is seen in the next turn of a loop: not if each turn binds the name anew first."""
+    around = {id(block.owner) for block in later.chain() if isinstance(block.owner, _LOOPS)}
+    shared = next((block.owner for block in use.chain() if id(block.owner) in around), None)
+    if shared is None:
+        return False
+    renewing = (b.block for b in before if b.block.holds(use) and not _extends(b))
+    return not any(block.owner is shared for renewed in renewing for block in renewed.chain())

@@ -1,0 +1,173 @@
+"""Whether a function may return None: by a return, by what it calls, or by coming to its end."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code.language import conditions, flow
+from dllint.code.language.bindings import Binding
+from dllint.code.language.flow import Passes
+from dllint.code.language.links import block_of
+from dllint.code.language.reaching import reaching
+from dllint.code.language.scopes import FunctionScope
+from dllint.code.language.values import Frame, Function
+from dllint.finding import Location, Related
+from dllint.records import dataclass
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_DEEPEST = 2
+"""Calls from a function that its None is followed through."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoneReturn:
+    """A place that makes a function return None, or a sample with None in it."""
+
+    location: Location
+    what: str
+    way: tuple[Related, ...] = ()
+
+
+def none_returns(program: Program, frame: Frame, depth: int = 0) -> Iterator[NoneReturn]:
+    """The places by which the function of a frame returns None for some data."""
+    scope = frame.scope
+    if not isinstance(scope, FunctionScope) or isinstance(scope.node, ast.Lambda) or scope.is_generator:
+        return
+    for returned in scope.returns:
+        if not _is_left_out(program, returned, frame, depth):
+            yield from _of_return(program, returned, frame, depth)
+    found = flow.end_of(scope)
+    if found is Passes.BY_DATA or (found is Passes.ALWAYS and _is_written_out(scope) and depth == 0):
+        yield NoneReturn(
+            scope.module.source.location(scope.node), f"{scope.qualname} comes to its end without a return"
+        )
+
+
+def _is_left_out(program: Program, node: ast.AST, frame: Frame, depth: int) -> bool:
+    """Whether the conditions around a return do not hold in this activation, or only speak of the arguments."""
+    blocks = [block for block in block_of(node).chain() if isinstance(block.owner, ast.If)]
+    if any(conditions.is_ruled_out(program.evaluator, block, frame) for block in blocks):
+        return True
+    scope = frame.scope
+    if depth == 0 or not blocks or not isinstance(scope, FunctionScope):
+        return False
+    test = blocks[0].owner.test if isinstance(blocks[0].owner, ast.If) else None
+    return test is not None and not _finds_out(scope, test)
+
+
+def _finds_out(scope: FunctionScope, test: ast.expr) -> bool:
+    """Whether a test looks at the data (`os.path.exists(path)`), not only at what the arguments are."""
+    looks = any(isinstance(part, (ast.Call, ast.Subscript)) for part in ast.walk(test))
+    names = {part.id for part in ast.walk(test) if isinstance(part, ast.Name)}
+    local = any(b.kind not in ("parameter", "import") for name in names for b in scope.bindings.get(name, ()))
+    return (looks or local) and flow.depends_on_data(scope, test)
+
+
+def _is_written_out(scope: FunctionScope) -> bool:
+    """Whether a function does something: an abstract method has a docstring, `pass` or `...` only."""
+    body = getattr(scope.node, "body", [])
+    return any(not isinstance(s, ast.Pass) and not _is_constant(getattr(s, "value", s)) for s in body)
+
+
+def _is_constant(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant)
+
+
+def _of_return(program: Program, node: ast.Return, frame: Frame, depth: int) -> Iterator[NoneReturn]:
+    module = frame.scope.module
+    if node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None):
+        yield NoneReturn(module.location(node), f"{frame.scope.qualname} returns None here")
+        return
+    for part in _parts(node.value):
+        yield from _of_part(program, part, node, frame, depth)
+
+
+def _parts(node: ast.expr) -> Iterator[ast.expr]:
+    """A sample, or the parts of one that is put together on the spot."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        for element in node.elts:
+            yield from _parts(element)
+    elif isinstance(node, ast.Dict):
+        for value in node.values:
+            yield from _parts(value)
+    else:
+        yield node
+
+
+def _of_part(program: Program, part: ast.expr, node: ast.Return, frame: Frame, depth: int) -> Iterator[NoneReturn]:
+    if isinstance(part, ast.Constant) and part.value is None:
+        yield NoneReturn(frame.scope.module.location(node), "the sample has None in it here")
+    elif isinstance(part, ast.Call):
+        yield from _of_call(program, part, frame, depth)
+    elif isinstance(part, ast.Name):
+        yield from _of_name(program, part, frame, depth)
+    elif isinstance(part, ast.IfExp) and _is_by_data(frame, part.test):
+        for branch in (part.body, part.orelse):
+            yield from _of_part(program, branch, node, frame, depth)
+
+
+def _is_by_data(frame: Frame, test: ast.expr) -> bool:
+    """Whether the data decides a conditional expression; what asks for None itself passes one on, at most."""
+    asks = any(isinstance(part, ast.Constant) and part.value is None for part in ast.walk(test))
+    return isinstance(frame.scope, FunctionScope) and not asks and flow.depends_on_data(frame.scope, test)
+
+
+def _of_call(program: Program, call: ast.Call, frame: Frame, depth: int) -> Iterator[NoneReturn]:
+    if depth >= _DEEPEST:
+        return
+    functions = program.evaluator.values(call.func, frame)
+    for value in functions:
+        if not isinstance(value, Function) or len(functions) > 1:
+            return
+        inner = Frame(value.scope, value.receiver, call, frame, value.outer)
+        hop = Related(f"{value.scope.qualname} called here", frame.scope.module.location(call))
+        for found in none_returns(program, inner, depth + 1):
+            yield NoneReturn(found.location, found.what, (hop, *found.way))
+
+
+def _of_name(program: Program, name: ast.Name, frame: Frame, depth: int) -> Iterator[NoneReturn]:
+    scope = frame.scope
+    bindings = scope.bindings.get(name.id, [])
+    if not bindings or not isinstance(scope, FunctionScope) or is_tested(scope, name.id):
+        return
+    chosen = reaching(bindings, name)
+    for binding in chosen:
+        value = binding.value
+        if binding.kind != "assign" or value is None:
+            continue
+        if isinstance(value, ast.Call) and len(chosen) == 1:
+            yield from _of_call(program, value, frame, depth)
+        elif isinstance(value, ast.Constant) and value.value is None and _may_stay(scope, binding, chosen):
+            yield NoneReturn(scope.module.location(binding.node), f"{name.id} is None here, and stays so for some data")
+
+
+def _may_stay(scope: FunctionScope, binding: Binding, chosen: list[Binding]) -> bool:
+    """Whether the data decides whether a later binding replaces one: a test of it, or an exception on the way."""
+    for other in chosen:
+        if other is binding:
+            continue
+        owner = other.block.owner
+        if isinstance(owner, ast.If) and not flow.depends_on_data(scope, owner.test):
+            return False
+        if not isinstance(owner, ast.If) and not hasattr(owner, "handlers"):
+            return False
+    return len(chosen) > 1
+
+
+def is_tested(scope: FunctionScope, name: str) -> bool:
+    """Whether a function asks anything about a name: whatever it finds, it has thought of None."""
+    return any(conditions.mentions(test, name) for test in _tests(scope.node))
+
+
+def _tests(node: ast.AST) -> Iterator[ast.expr]:
+    for part in ast.walk(node):
+        if isinstance(part, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+            yield part.test
+        elif isinstance(part, ast.comprehension):
+            yield from part.ifs
+        elif isinstance(part, (ast.BoolOp, ast.Compare)):
+            yield part

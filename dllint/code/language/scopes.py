@@ -1,0 +1,222 @@
+"""Modules, classes and functions as scopes: what each binds, calls, reads, writes and returns.
+
+A scope is indexed when it is first asked, so that the many functions that nothing leads to cost no more than their
+parse.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from dllint.code.language.bindings import AttributeWrite, Binding
+from dllint.code.language.indexing import index
+from dllint.code.language.links import set_scope
+
+if TYPE_CHECKING:
+    from dllint.code.language.modules import Module
+    from dllint.code.language.values import Frame
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class Scope:
+    """A module, a class, a function or a lambda."""
+
+    def __init__(self, node: ast.AST, module: Module, parent_scope: Scope | None, name: str) -> None:
+        self.node = node
+        self.module = module
+        self.parent = parent_scope
+        self.name = name
+        self.bindings: dict[str, list[Binding]] = {}
+        self.calls: list[ast.Call] = []
+        self.attributes: list[ast.Attribute] = []
+        self.writes: list[AttributeWrite] = []
+        self.filled: dict[str, list[Binding]] = {}
+        """What `name.append(value)` and `name[key] = value` put into a container by name."""
+        self.returns: list[ast.Return] = []
+        self.yields: list[ast.Yield | ast.YieldFrom] = []
+        self.loops: list[ast.For | ast.AsyncFor | ast.comprehension] = []
+        self.subscripts: list[ast.Subscript] = []
+        self.deletes: list[ast.AST] = []
+        self.closes: list[ast.Call] = []
+        self.raises: list[ast.Raise] = []
+        self.children: dict[int, Scope] = {}
+        self.frames: dict[tuple[Any, ...], Frame] = {}
+        """The activations of this scope that have been looked into: see `values.Frame`."""
+        self.indexed = False
+
+    @cached_property
+    def qualname(self) -> str:
+        """The dotted name within the module: `Class.method`."""
+        if self.parent is None or isinstance(self.parent.node, ast.Module):
+            return self.name
+        return f"{self.parent.qualname}.{self.name}"
+
+    @cached_property
+    def span(self) -> tuple[int, int]:
+        """Its first and last line, decorators included."""
+        assert isinstance(self.node, (ast.stmt, ast.expr))
+        decorators = getattr(self.node, "decorator_list", ())
+        first: int = min((d.lineno for d in decorators), default=self.node.lineno)
+        return first, self.node.end_lineno or first
+
+    @property
+    def is_generator(self) -> bool:
+        """Whether it yields."""
+        self.index()
+        return bool(self.yields)
+
+    def index(self) -> Scope:
+        """Collect the facts of this scope, once."""
+        if not self.indexed:
+            self.indexed = True
+            index(self)
+        return self
+
+    @cached_property
+    def _calls_by_name(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.index().calls:
+            found.setdefault(last_name(call.func), []).append(call)
+        return found
+
+    def calls_of(self, name: str) -> list[ast.Call]:
+        """The calls directly in this scope of what has this last name; an empty name stands for all that has none."""
+        return self._calls_by_name.get(name, [])
+
+    def nest(self, node: ast.ClassDef | FunctionNode, name: str) -> Scope:
+        """Open the scope of a def, class or lambda that stands directly in this one."""
+        kind = ClassScope if isinstance(node, ast.ClassDef) else FunctionScope
+        found = self.children[id(node)] = kind(node, self.module, self, name)
+        set_scope(node, found)
+        return found
+
+    def read_of_global(self, name: str) -> ast.Name | None:
+        """A read of the module's `name` in this scope, which does not bind it itself."""
+        if name in self.index().bindings and self.bindings[name][0].kind != "global":
+            return None
+        for node in ast.walk(self.node):
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+                return node
+        return None
+
+    def child(self, node: ast.AST) -> Scope:
+        """The scope of a def, class or lambda that stands directly in this one."""
+        return self.children[id(node)]
+
+
+class ModuleScope(Scope):
+    """The top level of a file."""
+
+
+class ClassScope(Scope):
+    """The body of a class statement."""
+
+    node: ast.ClassDef
+
+    @cached_property
+    def methods(self) -> dict[str, FunctionScope]:
+        """The methods by name; of several definitions the last counts."""
+        self.index()
+        found = {}
+        for name, bindings in self.bindings.items():
+            scope = self.children.get(id(bindings[-1].node))
+            if isinstance(scope, FunctionScope):
+                found[name] = scope
+        return found
+
+    @cached_property
+    def _own_writes(self) -> dict[str, list[tuple[AttributeWrite, FunctionScope]]]:
+        found: dict[str, list[tuple[AttributeWrite, FunctionScope]]] = {}
+        for scope in self.methods.values():
+            for write in scope.index().writes if scope.receiver_name is not None else ():
+                holder = write.target.value
+                if isinstance(holder, ast.Name) and holder.id == scope.receiver_name:
+                    found.setdefault(write.name, []).append((write, scope))
+        return found
+
+    def writes_of(self, name: str) -> list[tuple[AttributeWrite, FunctionScope]]:
+        """Where the methods of this class store the attribute `name` of their object, each with the method."""
+        return self._own_writes.get(name, [])
+
+
+class FunctionScope(Scope):
+    """The body of a def or lambda."""
+
+    node: FunctionNode
+
+    @property
+    def owner(self) -> ClassScope | None:
+        """The class that this is a method of."""
+        return self.parent if isinstance(self.parent, ClassScope) else None
+
+    @cached_property
+    def decorators(self) -> list[str]:
+        """The last names of the decorators: `property`, `staticmethod`, `no_grad` ..."""
+        return [last_name(node) for node in getattr(self.node, "decorator_list", ())]
+
+    @cached_property
+    def is_property(self) -> bool:
+        """Whether reading the attribute calls it."""
+        return any(name in ("property", "cached_property", "lazy_property") for name in self.decorators)
+
+    @cached_property
+    def receiver_name(self) -> str | None:
+        """The name of the parameter that holds the object (`self`) or the class, if there is one."""
+        if self.owner is None or "staticmethod" in self.decorators:
+            return None
+        arguments = self.node.args
+        first = (arguments.posonlyargs + arguments.args)[:1]
+        return first[0].arg if first else None
+
+    @cached_property
+    def parameters(self) -> list[ast.arg]:
+        """The named parameters in order: positional ones first, then keyword-only ones."""
+        arguments = self.node.args
+        return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+
+    def default(self, name: str) -> ast.expr | None:
+        """The default value of a parameter: its own, or that of the click option that fills it."""
+        for decorator in getattr(self.node, "decorator_list", ()):
+            if isinstance(decorator, ast.Call) and last_name(decorator) == "option" and _fills(decorator, name):
+                return next((k.value for k in decorator.keywords if k.arg == "default"), None)
+        arguments = self.node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        for argument, value in zip(reversed(positional), reversed(arguments.defaults), strict=False):
+            if argument.arg == name:
+                return value
+        named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        return next((value for argument, value in named if argument.arg == name), None)
+
+    def annotation(self, name: str) -> ast.expr | None:
+        """The annotation of a parameter."""
+        return next((a.annotation for a in self.parameters if a.arg == name), None)
+
+
+def _fills(option: ast.Call, name: str) -> bool:
+    """Whether a click option gives its value to the parameter `name`."""
+    texts = [a.value for a in option.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    return any(text.split("/")[0].lstrip("-").replace("-", "_") == name for text in texts)
+
+
+def last_name(node: ast.AST) -> str:
+    """The last part of a dotted name or of what a call calls; an empty string for anything else."""
+    if isinstance(node, ast.Call):
+        node = node.func
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def dotted(node: ast.AST) -> str:
+    """`a.b.c` of a chain of names, or an empty string."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    parts.append(node.id)
+    return ".".join(reversed(parts))

@@ -1,0 +1,1 @@
+"""Loaders: where they are built, with which arguments, and what main does with them and their batches."""

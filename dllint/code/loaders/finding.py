@@ -1,0 +1,275 @@
+"""Finding the loaders of a program: each construction, once for each way by which it is reached."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.apis import LoaderApi
+from dllint.code.language import classes
+from dllint.code.language.arguments import alternatives
+from dllint.code.language.libcalls import merged_call
+from dllint.code.language.links import parent
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import FunctionScope, Scope, last_name
+from dllint.code.language.values import (
+    ClassRef,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Partial,
+    Product,
+    Value,
+)
+from dllint.code.loaders import configs
+from dllint.code.loaders.loader import Loader
+
+if TYPE_CHECKING:
+    from dllint.code.language.evaluator import Evaluator
+    from dllint.code.program import Program
+
+_MOST_INITS = 5
+"""Project classes between a loader class and the library's."""
+_MOST_CONTEXTS = 16
+"""Ways by which one construction is reached that are told apart."""
+
+
+def find(program: Program) -> list[Loader]:
+    """All loaders of a program, each once for each way that its construction is reached."""
+    found: list[Loader] = []
+    exported = _exported_aliases(program)
+    for module in _modules_to_search(program, exported):
+        candidates = _candidates(program, module, exported)
+        program.facts.building_scopes.update(scope for _, scope in candidates)
+        for call, scope in candidates:
+            if _is_expected_to_fail(call) or _is_made_elsewhere(program, call, scope):
+                continue
+            for frame in contexts(program, scope):
+                found += _built(program, call, frame)
+        found += configs.loaders_of(program, module)
+    return found
+
+
+def _exported_aliases(program: Program) -> set[str]:
+    """Other names under which modules offer a loader: `from torch.utils.data import DataLoader as Loader`."""
+    found: set[str] = set()
+    for module in program.parsed_seeds:
+        for word in apis.LOADER_WORDS:
+            if word.encode() in module.data:
+                found |= _aliases(module.scope, word) - {word}
+    return found
+
+
+def _modules_to_search(program: Program, exported: set[str]) -> list[Module]:
+    """The seeds, and the modules that may call a loader by such a name."""
+    if not exported:
+        return program.parsed_seeds
+    known = {id(module) for module in program.parsed_seeds}
+    needles = [name.encode() for name in exported]
+    others = [m for m in program.modules.by_file.values() if id(m) not in known and any(n in m.data for n in needles)]
+    return program.parsed_seeds + [module for module in others if module.scope and module.error is None]
+
+
+def _is_made_elsewhere(program: Program, call: ast.Call, scope: Scope) -> bool:
+    """Whether it is the `super().__init__()` of a loader class whose objects are seen to be made: those count."""
+    if not isinstance(scope, FunctionScope) or scope.owner is None or scope.name != "__init__":
+        return False
+    return last_name(call.func) == "__init__" and bool(program.call_sites(scope))
+
+
+def _is_expected_to_fail(call: ast.Call) -> bool:
+    """Whether a test builds the loader to see it refused: `with pytest.raises(ValueError):`."""
+    at = parent(call)
+    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
+        if isinstance(at, ast.With) and any(last_name(i.context_expr) in ("raises", "assertRaises") for i in at.items):
+            return True
+        at = parent(at)
+    return False
+
+
+def loader_classes(program: Program) -> set[str]:
+    """The names of the classes that seem to derive from a loader."""
+    derived: dict[str, list[str]] = {}
+    for module in program.modules.by_file.values():
+        for name, base_names in module.class_bases:
+            for base in base_names:
+                derived.setdefault(base, []).append(name)
+    found: set[str] = set()
+    pending = list(apis.LOADER_WORDS)
+    while pending:
+        for child in derived.get(pending.pop(), ()):
+            if child not in found:
+                found.add(child)
+                pending.append(child)
+    return found
+
+
+def _candidates(program: Program, module: Module, exported: set[str]) -> list[tuple[ast.Call, Scope]]:
+    """The calls of a module that may build a loader, in the order of the source."""
+    words = {*apis.LOADER_WORDS, *exported, *program.facts.loader_class_names, *_last_names(program.settings.loaders)}
+    present = [word for word in words if word.encode() in module.words]
+    found: dict[int, tuple[ast.Call, Scope]] = {}
+    for word in present:
+        lines = module.lines_with(word)
+        for scope in module.scopes_around(lines):
+            found |= {id(call): (call, around) for call, around in _calls_of(module, scope, word)}
+    if present:
+        found |= {id(call): (call, scope) for call, scope in _inits_called(program, module)}
+    return sorted(found.values(), key=lambda item: (item[0].lineno, item[0].col_offset))
+
+
+def _calls_of(module: Module, scope: Scope, word: str) -> Iterator[tuple[ast.Call, Scope]]:
+    """The calls of `word` in a scope, and those in the module of what the scope also calls it."""
+    aliases = _aliases(scope.index(), word)
+    for call in scope.calls:
+        if last_name(call.func) in aliases:
+            yield call, scope
+    for alias in aliases - {word}:
+        yield from module.calls_of(alias)
+
+
+def _inits_called(program: Program, module: Module) -> Iterator[tuple[ast.Call, Scope]]:
+    """The calls of `super().__init__()` in the module's own loader classes."""
+    for cls in module.classes:
+        if cls.name in program.facts.loader_class_names and "__init__" in cls.methods:
+            scope = cls.methods["__init__"]
+            yield from ((call, scope) for call in scope.index().calls if last_name(call.func) == "__init__")
+
+
+def _last_names(names: tuple[str, ...]) -> list[str]:
+    return [name.rpartition(".")[2] for name in names]
+
+
+def _aliases(scope: Scope, word: str) -> set[str]:
+    """The names under which a scope knows `word`: import aliases, variables that hold it or a partial of it."""
+    aliases = {word}
+    for name, bindings in scope.bindings.items():
+        for binding in bindings:
+            value = binding.value
+            if binding.kind == "import" and isinstance(value, ast.alias):
+                named = value.name.rpartition(".")[2] == word
+            else:
+                named = binding.kind == "assign" and value is not None and _holds(value, word)
+            if named:
+                aliases.add(name)
+    return aliases
+
+
+def _holds(value: ast.AST, word: str) -> bool:
+    """Whether a value has `word` in it, other than as what it calls."""
+    return not _is_construction(value, word) and any(
+        isinstance(part, (ast.Name, ast.Attribute)) and last_name(part) == word for part in ast.walk(value)
+    )
+
+
+def _is_construction(value: ast.AST, word: str) -> bool:
+    return isinstance(value, ast.Call) and last_name(value.func) == word
+
+
+def contexts(program: Program, scope: Scope, depth: int = 0) -> list[Frame]:
+    """The frames by which a function is entered: one for each call that is seen, else one without arguments."""
+    if not isinstance(scope, FunctionScope) or isinstance(scope.node, ast.Lambda):
+        return [Frame(scope)]
+    own = [p for p in scope.parameters if p.arg != scope.receiver_name]
+    if not own and scope.node.args.kwarg is None and scope.node.args.vararg is None:
+        return [Frame(scope)]
+    found: list[Frame] = []
+    for call, caller in program.call_sites(scope):
+        outer = contexts(program, caller.scope, depth + 1)[:4] if depth < 1 else [caller]
+        for frame in outer:
+            receiver = _made_by(scope, call, frame)
+            found.append(Frame(scope, receiver, call, frame))
+            if len(found) >= _MOST_CONTEXTS:
+                return found
+    return found or [Frame(scope)]
+
+
+def _made_by(scope: FunctionScope, call: ast.Call, frame: Frame) -> Instance | None:
+    owner = scope.owner
+    if owner is None or scope.name != "__init__" or last_name(call.func) == "__init__":
+        return None
+    return Instance(owner, call, frame)
+
+
+def _built(program: Program, call: ast.Call, frame: Frame) -> Iterator[Loader]:
+    ev = program.evaluator
+    for value in ev.values(call.func, frame):
+        if isinstance(value, ClassRef) and value.cls.name in program.facts.loader_class_names:
+            inner = _through_init(program, Instance(value.cls, call, frame))
+            if inner is not None:
+                yield from _built(program, *inner)
+                return
+        api, target = _api(ev, program, value), value
+        if api is None:
+            continue
+        merged = call
+        while isinstance(target, Partial):
+            merged = merged_call(target, merged)
+            target = target.target
+        for found in alternatives(ev, merged, frame):
+            if isinstance(target, External) and target.name.endswith(".__init__") and not _is_super(call.func):
+                found.positional = found.positional[1:]
+            yield Loader(program, call, frame, api, found)
+        return
+
+
+def _through_init(program: Program, made: Instance) -> tuple[ast.Call, Frame] | None:
+    """The call of the library's `__init__` that making an object of a project's loader class comes to, in its frame."""
+    first = classes.method(program.evaluator, made.cls, "__init__")
+    if first is None or made.node is None:
+        return None
+    frame = Frame(first, made, made.node, made.frame)
+    for _ in range(_MOST_INITS):
+        calls = [c for c in frame.scope.index().calls if last_name(c.func) == "__init__"]
+        for call in calls:
+            found = program.evaluator.values(call.func, frame)
+            if any(isinstance(v, External) and api_of(program, v.name.removesuffix(".__init__")) for v in found):
+                return call, frame
+            onward = next((v.scope for v in found if isinstance(v, Function) and v.scope.name == "__init__"), None)
+            if onward is not None:
+                frame = Frame(onward, made, call, frame)
+                break
+        else:
+            return None
+    return None
+
+
+def _is_super(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Call)
+
+
+def _api(ev: Evaluator, program: Program, value: Value) -> LoaderApi | None:
+    """How `value(...)` takes a loader's arguments, if it builds one."""
+    if isinstance(value, External):
+        return api_of(program, value.name.removesuffix(".__init__"))
+    if isinstance(value, Partial):
+        return _api(ev, program, value.target)
+    if isinstance(value, ClassRef):
+        if classes.method(ev, value.cls, "__init__") is not None:
+            return None  # its own call of super().__init__ is the construction
+        names = (api_of(program, name) for name in classes.external_bases(ev, value.cls))
+        return next((api for api in names if api is not None), None)
+    return None
+
+
+def api_of(program: Program, name: str) -> LoaderApi | None:
+    """The loader that a library's name stands for, known or told by the settings."""
+    if name in program.settings.loaders:
+        return LoaderApi()
+    return apis.LOADERS.get(name)
+
+
+def is_loader(program: Program, value: Value) -> bool:
+    """Whether a value is a loader object."""
+    if isinstance(value, Product):
+        return api_of(program, value.name) is not None and value.name.rpartition(".")[2] in _OBJECTS
+    if isinstance(value, Instance):
+        return any(api_of(program, b) is not None for b in classes.external_bases(program.evaluator, value.cls))
+    return False
+
+
+_OBJECTS = frozenset(word for word in apis.LOADER_WORDS if word.endswith(("Loader", "DataLoader2", "Sampler")))
+"""Of the calls that carry a loader's arguments, those whose result is a loader."""

@@ -1,0 +1,280 @@
+"""What main keeps of a loader's batches while it goes through them: lists that grow, or the whole loader as a list."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.language import conditions, loops
+from dllint.code.language.links import parent, scope_of
+from dllint.code.language.loops import Loop
+from dllint.code.language.scopes import Scope, dotted, last_name
+from dllint.code.language.stores import ADDING, Store, holder, is_emptied, stores
+from dllint.code.language.values import (
+    Collection,
+    Derived,
+    Frame,
+    Function,
+    Instance,
+    Product,
+    Value,
+)
+from dllint.code.loaders import drawn
+from dllint.code.loaders.drawn import Batch
+from dllint.code.loaders.iterations import Iteration
+from dllint.finding import Related
+from dllint.records import dataclass
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_CONTAINERS = frozenset({"collections.defaultdict", "collections.deque", "collections.OrderedDict"})
+_KEEPS_ALL = frozenset({"list", "tuple", "sorted", "set", "dict", "deque", "cycle", *apis.JOINS_TENSORS})
+_SHOWS = frozenset({"print", "pprint"})
+_DEEPEST = 2
+"""Calls that a batch is followed into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A place that keeps what a loader's batches hold."""
+
+    node: ast.AST
+    frame: Frame
+    batch: Batch
+    expression: ast.expr
+    """What is kept of each batch: the name of the loader where it is kept whole."""
+    way: tuple[Related, ...] = ()
+    """The calls from the loop to this place."""
+
+
+def of_iteration(program: Program, iteration: Iteration) -> Iterator[Kept]:
+    """What one pass over a loader keeps."""
+    if _is_cut(program, iteration):
+        return
+    node = iteration.node
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        yield from _in_loop(program, iteration, node, node.iter)
+    elif isinstance(node, ast.comprehension):
+        yield from _by_comprehension(program, iteration, node)
+    elif isinstance(node, ast.Call) and last_name(node.func) == "iter":
+        yield from _through_next(program, iteration)
+    elif isinstance(node, ast.Call) and last_name(node.func) in _KEEPS_ALL and not _is_bounded_call(node):
+        batch = Batch(iteration.loader, iteration.named, ())
+        if drawn.is_tensor(program, batch):
+            yield Kept(node, iteration.frame, batch, iteration.named)
+
+
+def _is_bounded_call(call: ast.Call) -> bool:
+    """`deque(loader, maxlen=4)`; and `print(list(loader))`, which nobody does with more than a handful."""
+    around = parent(call)
+    is_shown = isinstance(around, ast.Call) and isinstance(around.func, ast.Name) and around.func.id in _SHOWS
+    return is_shown or len(call.args) > 1 or any(keyword.arg == "maxlen" for keyword in call.keywords)
+
+
+def _is_cut(program: Program, iteration: Iteration) -> bool:
+    """Whether only the first batches are taken: `islice(loader, 4)`, `zip(range(4), loader)`."""
+    head = iteration.node.args[0] if isinstance(iteration.node, ast.Call) else getattr(iteration.node, "iter", None)
+    if head is None:
+        return False
+    names = {last_name(part) for part in ast.walk(head) if isinstance(part, ast.Call)}
+    found = program.evaluator.values(head, iteration.frame)
+    names |= {value.name.rpartition(".")[2] for value in found if isinstance(value, Product)}
+    return "islice" in names or "take" in names or ("zip" in names and "range" in names)
+
+
+def _by_comprehension(program: Program, iteration: Iteration, node: ast.comprehension) -> Iterator[Kept]:
+    around = parent(node)
+    if isinstance(around, ast.GeneratorExp):
+        call = parent(around)
+        if not isinstance(call, ast.Call) or last_name(call.func) not in _KEEPS_ALL | ADDING:
+            return
+    if not isinstance(around, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return
+    if any(isinstance(part, ast.Compare) for test in node.ifs for part in ast.walk(test)):
+        return
+    element = around.value if isinstance(around, ast.DictComp) else around.elt
+    for batch in _kept_from(program, element, iteration.frame, iteration, node.iter):
+        if drawn.is_tensor(program, batch) or _is_joined(around) or _is_used_as_tensor(element, around):
+            yield Kept(around, iteration.frame, batch, element)
+            return
+
+
+def _kept_from(
+    program: Program, node: ast.expr, frame: Frame, iteration: Iteration, source: ast.AST
+) -> Iterator[Batch]:
+    """The batches of this very iteration whose storages an expression keeps."""
+    for value in program.evaluator.values(node, frame):
+        for batch in drawn.kept(program, value):
+            if batch.loader is iteration.loader and _is_part(batch.source, source):
+                yield batch
+
+
+def _is_part(node: ast.AST, whole: ast.AST) -> bool:
+    return any(node is part for part in ast.walk(whole))
+
+
+def _is_joined(node: ast.AST) -> bool:
+    """Whether a list is handed to a function that takes tensors: `torch.cat([...])`."""
+    around = parent(node)
+    return isinstance(around, ast.Call) and last_name(around.func) in apis.JOINS_TENSORS
+
+
+# Loops
+
+
+def _in_loop(program: Program, iteration: Iteration, loop: Loop, source: ast.AST) -> Iterator[Kept]:
+    if _stops_early(loop):
+        return
+    scope = iteration.frame.scope
+    for store in stores(scope):
+        if loops.holds(loop, store.node) and not _is_bounded(program, store, loop, iteration.frame):
+            yield from _kept_by(program, store, iteration.frame, iteration, source, loop)
+    for call in scope.calls:
+        if loops.holds(loop, call) and _may_keep(call):
+            yield from _in_callee(program, call, iteration.frame, iteration, source, ())
+
+
+def _through_next(program: Program, iteration: Iteration) -> Iterator[Kept]:
+    """`batches = iter(loader)`, and `next(batches)` in a loop."""
+    scope = iteration.frame.scope
+    for call in scope.calls:
+        if last_name(call.func) != "next" or not call.args:
+            continue
+        loop = next(iter(loops.around(call)), None)
+        if loop is None or not isinstance(loop, ast.While) or loops.holds(loop, iteration.node):
+            continue
+        yield from _in_loop(program, iteration, loop, iteration.node)
+
+
+def _kept_by(
+    program: Program, store: Store, frame: Frame, iteration: Iteration, source: ast.AST, loop: Loop
+) -> Iterator[Kept]:
+    for batch in _kept_from(program, store.value, frame, iteration, source):
+        if drawn.is_tensor(program, batch) or _is_shown_by_use(store, loop, frame.scope):
+            yield Kept(store.node, frame, batch, store.value)
+            return
+
+
+def _stops_early(loop: ast.AST) -> bool:
+    """Whether a loop is left once a number of batches, or of whatever is counted, is there."""
+    for part in ast.walk(loop):
+        if isinstance(part, (ast.Break, ast.Return)) and part is not loop:
+            nearest = next(iter(loops.around(part)), None) if isinstance(part, ast.Break) else loop
+            tests = [test for test, _ in conditions.leading_to(part)]
+            if nearest is loop and any(isinstance(p, ast.Compare) for test in tests for p in ast.walk(test)):
+                return True
+    return False
+
+
+def _is_bounded(program: Program, store: Store, loop: Loop, frame: Frame) -> bool:
+    """Whether a container does not grow by each batch: it is made anew, emptied, or filled up to a number only."""
+    return (
+        _is_conditional(store.node, loop)
+        or not _is_container(program, store.container, frame)
+        or is_emptied(store, frame)
+        or _is_renewed(store, loop, frame)
+    )
+
+
+def _is_conditional(node: ast.AST, loop: Loop) -> bool:
+    """Whether a comparison within the loop decides: `if i < 8: shown.append(x)`."""
+    inside = [test for test, _ in conditions.leading_to(node) if loops.holds(loop, test) or _is_part(test, loop)]
+    return any(isinstance(part, ast.Compare) for test in inside for part in ast.walk(test))
+
+
+def _is_container(program: Program, node: ast.expr, frame: Frame) -> bool:
+    """Whether an expression is known to be a list, dict or deque that grows without bound."""
+    found = program.evaluator.values(node, frame)
+    return bool(found) and all(_grows(program, value) for value in found)
+
+
+def _grows(program: Program, value: Value) -> bool:
+    if isinstance(value, Derived):
+        picked = all(step.via in ("[]", ".setdefault()", ".get()") for step in value.chain())
+        return picked and _grows(program, value.origin)
+    if isinstance(value, Product):
+        return value.name in _CONTAINERS and not any(k.arg == "maxlen" for k in value.node.keywords)
+    return isinstance(value, Collection) and value.kind in ("list", "dict", "set")
+
+
+def _is_renewed(store: Store, loop: Loop, frame: Frame) -> bool:
+    """Whether the container is made anew in each turn of the loop, or now and then."""
+    held_by = holder(store.container)
+    text = dotted(held_by)
+    scope = frame.scope.index()
+    if isinstance(held_by, ast.Name):
+        anew = [b.node for b in scope.bindings.get(text, []) if not _is_sum(b.node)]
+    else:
+        anew = [w.node for w in scope.writes if not w.element and dotted(w.target) == text and not _is_sum(w.node)]
+    return not text or any(loops.holds(loop, node) for node in anew)
+
+
+def _is_sum(node: ast.AST) -> bool:
+    """Whether a statement adds to a container: `seen += [x]`, `seen = seen + [x]`."""
+    return isinstance(node, ast.AugAssign) or (isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp))
+
+
+def _is_shown_by_use(store: Store, loop: Loop, scope: Scope) -> bool:
+    """Whether it shows elsewhere that what is kept are tensors: they are joined later, or used as tensors."""
+    text = dotted(holder(store.container))
+    joined = any(
+        last_name(call.func) in apis.JOINS_TENSORS and any(dotted(argument) == text for argument in call.args)
+        for call in scope.index().calls
+        if text
+    )
+    return joined or _is_used_as_tensor(store.value, loop)
+
+
+def _is_used_as_tensor(node: ast.expr, around: ast.AST) -> bool:
+    """Whether the same name is used as only a tensor can be: `x.to(device)`, `x.size(0)`."""
+    text = dotted(node)
+    return bool(text) and any(
+        isinstance(part, ast.Attribute) and part.attr in _TENSOR_WORDS and dotted(part.value) == text
+        for part in ast.walk(around)
+    )
+
+
+_TENSOR_WORDS = frozenset({"to", "cuda", "size", "dim", "float", "long", "double", "half", "shape", "numel", "item"})
+
+
+# Functions that are given the batch
+
+
+def _may_keep(call: ast.Call) -> bool:
+    return any(isinstance(a, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) for a in call.args)
+
+
+def _in_callee(
+    program: Program, call: ast.Call, frame: Frame, iteration: Iteration, source: ast.AST, way: tuple[Related, ...]
+) -> Iterator[Kept]:
+    """What a function of the project keeps that is given the batch, on an object that outlives the call."""
+    given = [*call.args, *(k.value for k in call.keywords)]
+    if len(way) >= _DEEPEST or not any(any(_kept_from(program, g, frame, iteration, source)) for g in given):
+        return
+    for function in program.evaluator.values(call.func, frame):
+        if not isinstance(function, Function) or function.scope.is_generator:
+            continue
+        inner = Frame(function.scope, function.receiver, call, frame, function.outer)
+        hops = (*way, Related(f"{function.scope.qualname} called here", frame.scope.module.location(call)))
+        for store in stores(function.scope):
+            if isinstance(holder(store.container), ast.Attribute) and _outlives(program, store, inner):
+                for batch in _kept_from(program, store.value, inner, iteration, source):
+                    if drawn.is_tensor(program, batch):
+                        yield Kept(store.node, inner, batch, store.value, hops)
+                        break
+        for further in function.scope.calls:
+            yield from _in_callee(program, further, inner, iteration, source, hops)
+
+
+def _outlives(program: Program, store: Store, frame: Frame) -> bool:
+    """Whether a method adds to an attribute of an object that keeps all that is added."""
+    if not isinstance(frame.receiver, Instance) or not _is_container(program, store.container, frame):
+        return False
+    tests = [test for test, _ in conditions.leading_to(store.node)]
+    if any(isinstance(part, ast.Compare) for test in tests for part in ast.walk(test)) or is_emptied(store, frame):
+        return False
+    text = dotted(holder(store.container))
+    return not any(not w.element and dotted(w.target) == text for w in scope_of(store.node).writes)

@@ -1,0 +1,192 @@
+"""Scripts: what runs at module level when a file is started, and which of it starts worker processes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.language import classes, conditions
+from dllint.code.language.links import parent
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import Scope, last_name
+from dllint.code.language.values import ClassRef, Derived, External, Frame, Function, Instance, Product, Value
+from dllint.code.loaders import finding as loaders
+from dllint.code.loaders.loader import Loader
+from dllint.code.workers.reach import Step, WorkerCode
+from dllint.records import dataclass
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_STARTERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"})
+_TRAINING_METHODS = frozenset({".fit", ".train", ".validate", ".test", ".predict", ".evaluate"})
+_DEEPEST = 3
+"""Calls from module level that are followed: `main()`, `trainer.run()`, `self.epoch()`."""
+_STARTING_NAMES = frozenset({"spawn", "start_processes", "start", "iter", "list", "tuple", "next"}) | {
+    via[1:] for via in _TRAINING_METHODS
+}
+_PROCESSES = frozenset({"multiprocessing.Process", "torch.multiprocessing.Process"})
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A place that starts worker processes: a loop over a loader, or an explicit start."""
+
+    node: ast.AST
+    scope: Scope
+    loader: Loader | None
+    what: str
+
+
+class Script:
+    """A module that is run as a program."""
+
+    def __init__(self, program: Program, module: Module) -> None:
+        self.program = program
+        self.module = module
+
+    @property
+    def path(self) -> str:
+        """The file that is run."""
+        return self.module.path
+
+    def unguarded(self) -> Iterator[tuple[ast.AST, list[Step], Start]]:
+        """Each module-level place outside of the guard that leads to a start of processes, with the way."""
+        scope = self.module.scope
+        frame = Frame(scope)
+        for start in starts(self.program, scope, frame):
+            if not conditions.is_guarded(start.node):
+                yield start.node, [], start
+        packaged = self.program.modules.in_package(self.module)
+        calls = [c for c in scope.calls if not conditions.is_guarded(c) and not (packaged and not self._is_own(c))]
+        yield from sorted(self._reached(calls, frame), key=lambda found: (found[0].lineno, found[0].col_offset))
+
+    def _reached(self, calls: list[ast.Call], frame: Frame) -> Iterator[tuple[ast.Call, list[Step], Start]]:
+        """The starts in functions that module-level calls lead to."""
+        made_by: dict[int, ast.Call] = {}
+        entries: list[Step] = []
+        for call in calls:
+            for step in self._entered(call, frame):
+                made_by[id(step)] = call
+                entries.append(step)
+        for step in WorkerCode(self.program, entries, _DEEPEST).steps:
+            first = first_start(self.program, step.frame)
+            if first is not None and not conditions.is_guarded(first.node):
+                yield made_by[id(step.root)], [step], first
+
+    def _is_own(self, call: ast.Call) -> bool:
+        """Whether the module itself defines what it calls: in a package, all other calls set up the module."""
+        bindings = self.module.scope.bindings.get(last_name(call.func), ())
+        return any(binding.kind == "scope" for binding in bindings)
+
+    def _entered(self, call: ast.Call, frame: Frame) -> list[Step]:
+        found = []
+        for value in self.program.evaluator.values(call.func, frame):
+            if isinstance(value, Function):
+                if value.scope.is_generator and not _is_consumed(call):
+                    continue
+                inner = Frame(value.scope, value.receiver, call, frame, value.outer)
+                found.append(Step(value.scope, inner, ""))
+            elif isinstance(value, ClassRef):
+                first = classes.method(self.program.evaluator, value.cls, "__init__")
+                if first is not None:
+                    found.append(Step(first, Frame(first, Instance(value.cls, call, frame), call, frame), ""))
+        return found
+
+
+def _is_consumed(call: ast.Call) -> bool:
+    """Whether the generator that a call gives is run on the spot: looped over, or handed to `list`, `next` ..."""
+    around = parent(call)
+    if isinstance(around, (ast.For, ast.AsyncFor, ast.comprehension, ast.YieldFrom, ast.Starred)):
+        return True
+    return isinstance(around, ast.Call) and call in around.args and f"builtins.{last_name(around)}" in apis.ITERATES
+
+
+def first_start(program: Program, frame: Frame) -> Start | None:
+    """The first place in a function that starts processes: the same for every script that comes to it."""
+    memo = program.facts.starts_memo
+    if frame not in memo:
+        memo[frame] = next(starts(program, frame.scope, frame), None)
+    return memo[frame]
+
+
+def starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
+    """The places in one scope that start processes, in the order of the source."""
+    scope.index()
+    for loop in scope.loops:
+        for loader in _working(program, loop.iter, frame):
+            node = loop if isinstance(loop, ast.stmt) else loop.iter
+            yield Start(node, scope, loader, "iterated")
+    for yielded in scope.yields:
+        if isinstance(yielded, ast.YieldFrom):
+            for loader in _working(program, yielded.value, frame):
+                yield Start(yielded, scope, loader, "iterated")
+    for call in scope.calls:
+        if last_name(call.func) in _STARTING_NAMES:
+            for function in program.evaluator.values(call.func, frame):
+                for started, what in _started_by(program, function, call, frame):
+                    yield Start(call, scope, started, what)
+
+
+def _started_by(program: Program, function: Value, call: ast.Call, frame: Frame) -> Iterator[tuple[Loader | None, str]]:
+    """What a call of `function` starts: loaders with workers, or other processes; and by which name."""
+    if isinstance(function, External) and function.name in _STARTERS:
+        yield None, function.name.rpartition(".")[2]
+    elif isinstance(function, External) and function.name in ("builtins.iter", "builtins.list", "builtins.tuple"):
+        for loader in _working(program, call.args[0], frame) if call.args else ():
+            yield loader, "iterated"
+    elif isinstance(function, Derived) and function.via == ".start" and _is_process(function.base):
+        yield None, "Process.start"
+    elif isinstance(function, Derived) and function.via in _TRAINING_METHODS:
+        for loader in _trained(program, function, call, frame):
+            yield loader, f"{function.via[1:]}()"
+
+
+def _trained(program: Program, method: Derived, call: ast.Call, frame: Frame) -> Iterator[Loader]:
+    """The loaders with workers that a trainer's method loops over."""
+    base = method.base
+    if not isinstance(base, Product):
+        return
+    if base.name == "lightning.pytorch.Trainer":
+        for argument in [*call.args[1:], *(k.value for k in call.keywords)]:
+            yield from _working(program, argument, frame)
+    elif base.name in ("transformers.Trainer", "transformers.Seq2SeqTrainer"):
+        yield from (loader for loader in program.facts.loaders_made_by(base) if loader.has_workers)
+
+
+def _is_process(value: Value) -> bool:
+    return isinstance(value, Product) and value.name in _PROCESSES
+
+
+def _working(program: Program, node: ast.expr, frame: Frame) -> Iterator[Loader]:
+    """The loaders with workers that iterating an expression starts."""
+    if isinstance(node, ast.Call):
+        for function in program.evaluator.values(node.func, frame):
+            if isinstance(function, External) and function.name in apis.ITERATES:
+                for argument in node.args[:2]:
+                    yield from _working(program, argument, frame)
+                return
+    for value in program.evaluator.values(node, frame):
+        if loaders.is_loader(program, value):
+            for loader in program.facts.loaders_made_by(value):
+                if loader.has_workers:
+                    yield loader
+                    break
+
+
+def find(program: Program) -> Iterator[Script]:
+    """The modules of a program that may be run as scripts, and that are neither tests nor notebooks."""
+    for module in program.script_modules:
+        module.scope  # noqa: B018 - parses the file, which shows what it is
+        if module.error is None and not module.is_test and not module.is_notebook:
+            yield Script(program, module)
+
+
+def statement(node: ast.AST) -> ast.AST:
+    """The statement that a node stands in."""
+    at: ast.AST | None = node
+    while at is not None and not isinstance(at, ast.stmt):
+        at = parent(at)
+    return at if at is not None else node

@@ -1,0 +1,129 @@
+"""By which method the workers of a loader may be started: fork, spawn or forkserver."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import Scope
+from dllint.code.language.values import Const, External, Frame, Function, Product, Value
+from dllint.code.loaders.loader import Loader
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+METHODS = frozenset({"fork", "spawn", "forkserver"})
+PICKLING = frozenset({"spawn", "forkserver"})
+"""The methods that pickle the dataset, the collate_fn and the worker_init_fn."""
+
+_SETTERS = frozenset({"multiprocessing.set_start_method", "torch.multiprocessing.set_start_method"})
+_CONTEXTS = frozenset({"multiprocessing.get_context", "torch.multiprocessing.get_context"})
+_SPAWNERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"})
+
+
+def of_platform(program: Program) -> frozenset[str]:
+    """The default methods of the platforms and the Python that the settings name; all of them if they name none."""
+    settings = program.settings
+    if settings.start_method is not None:
+        return frozenset({settings.start_method})
+    platforms = settings.platforms or ("linux", "macos", "windows")
+    found: set[str] = set()
+    if "linux" in platforms:
+        target = settings.target_python
+        found |= {"fork", "forkserver"} if target is None else {"forkserver" if target >= (3, 14) else "fork"}
+    if any(platform != "linux" for platform in platforms):
+        found.add("spawn")
+    return frozenset(found)
+
+
+def of_loader(program: Program, loader: Loader) -> frozenset[str]:
+    """The methods that a loader's workers may be started by."""
+    if uses_threads(loader):
+        return frozenset()
+    explicit = _from_context(loader)
+    if explicit:
+        return explicit
+    return of_scope(program, loader.frame.scope)
+
+
+def of_scope(program: Program, scope: Scope) -> frozenset[str]:
+    """The default methods of the process that runs a function."""
+    if program.facts.runs_in_spawned_process(scope):
+        return frozenset({"spawn"})
+    declared = program.facts.declared_start_methods(scope.module)
+    return declared or of_platform(program)
+
+
+def uses_threads(loader: Loader) -> bool:
+    """Whether a loader asks for threads instead of processes (newer torch: `worker_method="thread"`; MONAI)."""
+    if any(value == "thread" for value in loader.option("worker_method").constants()):
+        return True
+    return "use_thread_workers" in loader.arguments and loader.option("use_thread_workers").is_certainly(True)
+
+
+def _from_context(loader: Loader) -> frozenset[str]:
+    argument = loader.arguments.get("multiprocessing_context")
+    if argument is None:
+        return frozenset()
+    ev = loader.program.evaluator
+    found: set[str] = set()
+    for value in argument.values(ev):
+        name = _method_name(loader.program, value)
+        if name is None:
+            return METHODS
+        if name:
+            found.add(name)
+    return frozenset(found)
+
+
+def _method_name(program: Program, value: Value) -> str | None:
+    """The start method that a context value names: an empty string for the default, None if it cannot be told."""
+    if isinstance(value, Const):
+        return "" if value.value is None else value.value if value.value in METHODS else None
+    if isinstance(value, Product) and value.name in _CONTEXTS:
+        arguments = [*value.node.args, *(k.value for k in value.node.keywords)]
+        if not arguments:
+            return ""
+        names = [v.value for v in program.evaluator.values(arguments[0], value.frame) if isinstance(v, Const)]
+        return names[0] if len(names) == 1 and names[0] in METHODS else None
+    return None
+
+
+def declared(program: Program, module: Module) -> frozenset[str]:
+    """The methods that a module sets with `set_start_method`."""
+    if b"set_start_method" not in module.data:
+        return frozenset()
+    found: set[str] = set()
+    for call, scope in module.calls_of("set_start_method"):
+        frame = Frame(scope)
+        names = {v.name for v in program.evaluator.values(call.func, frame) if isinstance(v, External)}
+        arguments = [*call.args, *(k.value for k in call.keywords if k.arg == "method")]
+        if not names & _SETTERS or not arguments:
+            continue
+        for value in program.evaluator.values(arguments[0], frame):
+            if isinstance(value, Const) and value.value in METHODS:
+                found.add(value.value)
+            else:
+                return METHODS
+    return frozenset(found)
+
+
+def spawned_functions(program: Program) -> list[Scope]:
+    """The functions that `mp.spawn` runs in processes of their own: there spawn is the default."""
+    found: list[Scope] = []
+    for module in program.seeds:
+        for name in ("spawn", "start_processes"):
+            if name.encode() + b"(" not in module.data:
+                continue
+            for call, scope in module.calls_of(name):
+                found += _spawned_by(program, call, Frame(scope))
+    return found
+
+
+def _spawned_by(program: Program, call: ast.Call, frame: Frame) -> list[Scope]:
+    ev = program.evaluator
+    names = {v.name for v in ev.values(call.func, frame) if isinstance(v, External)}
+    if not names & _SPAWNERS or any(k.arg == "start_method" for k in call.keywords) or not call.args:
+        return []
+    return [v.scope for v in ev.values(call.args[0], frame) if isinstance(v, Function)]

@@ -1,0 +1,168 @@
+"""The default device that a program sets, and what a loader does under a CUDA default."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code.language import conditions
+from dllint.code.language.links import block_of
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import FunctionScope, Scope
+from dllint.code.language.values import Const, Derived, External, Frame, Product, Value, Values, truth
+from dllint.code.loaders.loader import Loader
+from dllint.code.processes import start_method
+from dllint.code.tensors import devices
+from dllint.finding import Related
+from dllint.records import dataclass
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_SETTERS = ("set_default_device", "set_default_tensor_type")
+_SHUFFLING_SAMPLERS = frozenset({"torch.utils.data.RandomSampler", "torch.utils.data.SubsetRandomSampler"})
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A call that makes CUDA the default, and the modules whose run comes to it."""
+
+    call: ast.Call
+    scope: Scope
+    entries: tuple[Module, ...]
+
+    @property
+    def module(self) -> Module:
+        """The module that sets it."""
+        return self.scope.module
+
+    @property
+    def text(self) -> str:
+        """The call as a reader knows it."""
+        return ast.unparse(self.call)[:60]
+
+    @property
+    def at_import(self) -> bool:
+        """Whether importing the module sets it: then spawned workers set it too."""
+        return not isinstance(self.scope, FunctionScope) and not conditions.is_guarded(self.call)
+
+
+def find(program: Program) -> list[Default]:
+    """All places of a program that make CUDA the default, and are not taken back."""
+    found = []
+    for word in _SETTERS:
+        for module in program.modules_with(word, "torch"):
+            if module.is_test:
+                continue
+            calls = [(call, scope) for call, scope in _calls(module, word) if _sets_cuda(program, call, scope)]
+            found += [
+                Default(call, scope, tuple(_entries(program, scope)))
+                for call, scope in calls
+                if not _is_taken_back(program, call, scope)
+            ]
+    return found
+
+
+def _calls(module: Module, word: str) -> Iterator[tuple[ast.Call, Scope]]:
+    """The calls of a function, also under the name that an import gives it."""
+    for name in (word, *re.findall(rf"\b{word} as (\w+)".encode(), module.data)):
+        yield from module.calls_of(name if isinstance(name, str) else name.decode())
+
+
+def _sets_cuda(program: Program, call: ast.Call, scope: Scope) -> bool:
+    frame = Frame(scope)
+    functions = {v.name for v in program.evaluator.values(call.func, frame) if isinstance(v, External)}
+    given = [*call.args, *(k.value for k in call.keywords)]
+    if not functions & {f"torch.{name}" for name in _SETTERS} or not given:
+        return False
+    values = program.evaluator.values(given[0], frame)
+    return devices.can_be_cuda(program, values) or any(_is_cuda_type(value) for value in values)
+
+
+def _is_cuda_type(value: Value) -> bool:
+    name = value.value if isinstance(value, Const) else value.name if isinstance(value, External) else ""
+    return isinstance(name, str) and name.startswith("torch.cuda.") and name.endswith("Tensor")
+
+
+def _is_taken_back(program: Program, call: ast.Call, scope: Scope) -> bool:
+    """Whether the same function sets another default afterwards."""
+    later = [
+        other
+        for word in _SETTERS
+        for other, around in _calls(scope.module, word)
+        if around is scope and other.lineno > call.lineno and not _is_other_branch(call, other)
+    ]
+    return any(not _sets_cuda(program, other, scope) for other in later)
+
+
+def _is_other_branch(call: ast.Call, other: ast.Call) -> bool:
+    return block_of(call).excludes(block_of(other))
+
+
+def _entries(program: Program, scope: Scope) -> Iterator[Module]:
+    """The modules that come to the call: its own if it stands at module level, else those that call the function."""
+    if not isinstance(scope, FunctionScope):
+        yield scope.module
+        return
+    for _, frame in program.call_sites(scope):
+        yield frame.scope.module
+
+
+def over(loader: Loader) -> Default | None:
+    """The CUDA default under which a loader runs."""
+    program = loader.program
+    if not program.facts.cuda_defaults:
+        return None
+    leading = {id(module) for module in program.importers(loader.module)}
+    for default in program.facts.cuda_defaults:
+        if default.scope is loader.frame.scope or any(id(entry) in leading for entry in default.entries):
+            return default
+        if default.at_import and any(m is loader.module for m in program.importers(default.module)):
+            return default
+    return None
+
+
+def harm(loader: Loader, default: Default) -> str:
+    """What a loader does that fails under a CUDA default; empty if it works."""
+    on_cuda = has_cuda_generator(loader)
+    if not on_cuda and _shuffles(loader):
+        return "shuffles: RuntimeError, expected a 'cuda' device type for generator but found 'cpu'"
+    methods = start_method.of_loader(loader.program, loader)
+    if loader.has_workers and ("fork" in methods or (default.at_import and methods)):
+        return f"has {loader.describe_workers()}: their tensors go to the GPU, which a forked worker cannot use"
+    return ""
+
+
+def _shuffles(loader: Loader) -> bool:
+    """Whether it draws its indices at random, with a generator of its own."""
+    if any(truth(value) is True for value in loader.option("shuffle").defaults if isinstance(value, Const)):
+        return True
+    return any(
+        isinstance(value, Product)
+        and value.name in _SHUFFLING_SAMPLERS
+        and not any(k.arg == "generator" for k in value.node.keywords)
+        for value in loader.option("sampler").values
+    )
+
+
+def shuffled(loader: Loader) -> Related:
+    """Where a loader is told to shuffle."""
+    return Related("shuffled by this loader", loader.location)
+
+
+def has_cuda_generator(loader: Loader) -> bool:
+    """Whether the loader's generator lives on the GPU."""
+    if "generator" not in loader.arguments:
+        return False
+    return any(_is_cuda_generator(loader.program, value) for value in loader.option("generator").values)
+
+
+def _is_cuda_generator(program: Program, value: Value) -> bool:
+    made = value.origin if isinstance(value, Derived) else value
+    if not isinstance(made, Product) or made.name != "torch.Generator":
+        return False
+    given = [*made.node.args[:1], *(k.value for k in made.node.keywords if k.arg == "device")]
+    values: Values = program.evaluator.values(given[0], made.frame) if given else ()
+    return devices.can_be_cuda(program, values)

@@ -1,0 +1,106 @@
+"""`torch.load` without `map_location`: it brings a tensor back to the device that it was saved from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.language import classes
+from dllint.code.language.links import parent
+from dllint.code.language.scopes import ClassScope
+from dllint.code.language.values import Collection, Const, Derived, Frame, Product, Value
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+LOAD = frozenset({"torch.load"})
+_MAKES_FILES = frozenset({"save", "torch_save", "download", "_download", "download_url"})
+
+_DEEPEST = 4
+_ONLY_OF_TENSORS = frozenset(
+    f".{name}()"
+    for name in ("float", "long", "half", "double", "contiguous", "detach", "permute", "squeeze", "unsqueeze", "view")
+)
+_LEAVES_DEVICE = frozenset({".cpu()", ".to()", ".numpy()", ".tolist()", ".item()", ".keys()", ".size()", ".shape"})
+"""What comes after these is on the CPU, or no tensor."""
+
+
+def keeps_device(program: Program, call: ast.Call, frame: Frame) -> bool:
+    """Whether a call of `torch.load` leaves the device to the file."""
+    if len(call.args) > 1 or any(k.arg is None for k in call.keywords):
+        return False
+    given = next((k.value for k in call.keywords if k.arg == "map_location"), None)
+    if given is None:
+        return True
+    return all(isinstance(v, Const) and v.value is None for v in program.evaluator.values(given, frame))
+
+
+def may_bring_cuda(program: Program, call: ast.Call, frame: Frame) -> bool:
+    """Whether what a call of `torch.load` gives may be a CUDA tensor, by the call and by what is done with it."""
+    return keeps_device(program, call, frame) and not _goes_to_numpy(call)
+
+
+def _goes_to_numpy(call: ast.Call) -> bool:
+    """`torch.load(path).numpy()`: that fails for CUDA tensors in any process, so the files are of the CPU."""
+    node: ast.AST | None = parent(call)
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        if isinstance(node, ast.Attribute) and node.attr in ("numpy", "__array__"):
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in ("cpu", "to"):
+            return False
+        node = parent(node)
+    return False
+
+
+def _ends_in_unknown_entry(steps: list[Derived]) -> bool:
+    """Whether the steps, the last first, take an entry by its name, and nothing after it that only tensors have.
+
+    Numbers and texts are saved beside tensors.
+    """
+    for step in steps:
+        if step.via in _ONLY_OF_TENSORS:
+            return False
+        key = step.node.slice if step.via == "[]" and isinstance(step.node, ast.Subscript) else None
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            return True
+    return False
+
+
+def loads(program: Program, value: Value, depth: int = 0) -> Iterator[Product]:
+    """The loads that leave the device to the file, whose tensors a value is or holds."""
+    if depth > _DEEPEST:
+        return
+    inner: list[Value] = []
+    if isinstance(value, Product) and value.name in LOAD:
+        if may_bring_cuda(program, value.node, value.frame):
+            yield value
+    elif isinstance(value, Derived):
+        steps = list(value.chain())
+        if not any(step.via in _LEAVES_DEVICE for step in steps) and not _ends_in_unknown_entry(steps):
+            inner = [value.origin]
+    elif isinstance(value, Product) and value.name in apis.JOINS:
+        inner = [v for a in value.node.args[:1] for v in program.evaluator.values(a, value.frame)]
+    elif isinstance(value, Collection):
+        inner = [
+            *(value.each or ()),
+            *(v for item in value.items[:10] for v in program.evaluator.values(item, value.frame)),
+        ]
+    for part in inner:
+        yield from loads(program, part, depth + 1)
+
+
+def has_own_files(program: Program, cls: ClassScope) -> bool:
+    """Whether a dataset class writes or fetches the files that it loads: a cache, a published data set."""
+    memo = program.facts.own_files_memo
+    if cls not in memo:
+        memo[cls] = _makes_files(program, cls)
+    return memo[cls]
+
+
+def _makes_files(program: Program, cls: ClassScope) -> bool:
+    if any(base.startswith("torch_geometric.") for base in classes.external_bases(program.evaluator, cls)):
+        return True
+    methods = [method for base in classes.project_mro(program.evaluator, cls) for method in base.methods.values()]
+    return any(method.calls_of(name) for method in methods for name in _MAKES_FILES)

@@ -1,0 +1,231 @@
+"""How many bytes of tensors a sample or a batch holds, where shapes and types can be read off the code.
+
+What cannot be read counts as nothing: every number here is a lower bound. NumPy arrays that a collate function passes
+on go through a pipe; `default_collate` makes tensors of arrays, ints (int64) and floats (float64).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code.language import classes
+from dllint.code.language.evaluator import Evaluator
+from dllint.code.language.scopes import FunctionScope, dotted
+from dllint.code.language.values import Collection, Const, Frame, Instance, Product, Value, Values
+from dllint.code.loaders.loader import Loader
+from dllint.code.workers.datasets import parts, read_by
+from dllint.syntax.dtypes import DTYPE_BYTES
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_FACTORIES = frozenset(f"torch.{name}" for name in ("empty", "full", "ones", "rand", "randint", "randn", "zeros"))
+_FIXED_SIZE = frozenset({"Resize", "CenterCrop", "RandomCrop", "RandomResizedCrop"})
+_NUMPY_FACTORIES = frozenset(f"numpy.{name}" for name in ("empty", "full", "ones", "zeros"))
+_TRANSFORMS = "torchvision.transforms"
+_COMPOSES = (f"{_TRANSFORMS}.Compose", f"{_TRANSFORMS}.v2.Compose")
+_COLOUR = frozenset({"CIFAR10", "CIFAR100", "FakeData", "ImageFolder", "ImageNet", "Places365", "STL10", "SVHN"})
+"""Datasets of torchvision whose images have three channels."""
+_SIDES = {"CIFAR10": 32, "CIFAR100": 32, "SVHN": 32, "STL10": 96, "EMNIST": 28, "FashionMNIST": 28, "KMNIST": 28}
+_SIDES |= {"MNIST": 28, "QMNIST": 28}
+"""Height and width of the images of datasets that hold them in one size."""
+_TRANSFORM_AT = {"ImageFolder": 1, "CIFAR10": 2, "CIFAR100": 2, "FashionMNIST": 2, "KMNIST": 2, "MNIST": 2, "SVHN": 2}
+_TRANSFORM_AT |= {"FakeData": 3, "STL10": 3}
+"""Where `transform` stands among the positional arguments."""
+_DEEPEST = 6
+
+
+def sample_bytes(loader: Loader) -> int | None:
+    """Bytes of the tensors of one sample of a loader with the default collate function, at least; None if unknown."""
+    collate = loader.option("collate_fn")
+    if collate.absent is not True and not all(isinstance(v, Const) and v.value is None for v in collate.values):
+        return None
+    program = loader.program
+    sizes = [_of_dataset(program, instance) for instance in read_by(program, loader)]
+    if not sizes:
+        sizes = [_of_external(program, value) for value in loader.dataset_values()]
+    known = [size for size in sizes if size]
+    return min(known) if known and len(known) == len(sizes) else None
+
+
+def _of_dataset(program: Program, instance: Instance) -> int:
+    ev = program.evaluator
+    method = classes.method(ev, instance.cls, "__getitem__")
+    if method is None:
+        return 0
+    frame = classes.method_frame(ev, instance, method)
+    sizes = [_bytes(ev, node, frame, 0) for node in _returns(method)]
+    return min(sizes) if sizes else 0
+
+
+def _returns(method: FunctionScope) -> Iterator[ast.expr]:
+    method.index()
+    return (found.value for found in method.returns if found.value is not None)
+
+
+def _of_external(program: Program, value: Value) -> int:
+    """A dataset of torchvision, also a part of one: an image through its `transform`, and a label."""
+    sizes = [_of_torchvision(program.evaluator, part) for part in parts(program, value) if _is_torchvision(part)]
+    return min(sizes, default=0)
+
+
+def _is_torchvision(value: Value) -> bool:
+    return isinstance(value, Product) and value.name.startswith("torchvision.datasets.")
+
+
+def _of_torchvision(ev: Evaluator, value: Value) -> int:
+    assert isinstance(value, Product)
+    name = value.name.rpartition(".")[2]
+    transform = _argument(value.node, "transform", _TRANSFORM_AT.get(name))
+    if transform is None:
+        return 0
+    channels, side = 3 if name in _COLOUR else 1, _SIDES.get(name, 0)
+    return min((_transformed(ev, v, channels, side) for v in ev.infer(transform, value.frame)), default=0)
+
+
+def _argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None:
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if position is None or position >= len(call.args) or any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    return call.args[position]
+
+
+def _bytes(ev: Evaluator, node: ast.expr, frame: Frame, depth: int) -> int:
+    """Bytes of what an expression of a `__getitem__` yields."""
+    if depth > _DEEPEST:
+        return 0
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return sum(_bytes(ev, item, frame, depth + 1) for item in node.elts)
+    if isinstance(node, ast.Dict):
+        return sum(_bytes(ev, item, frame, depth + 1) for item in node.values)
+    if isinstance(node, ast.Call):
+        called = _of_call(ev, node, frame, depth)
+        if called:
+            return called
+    sizes = [_of_value(ev, value, depth) for value in ev.infer(node, frame)]
+    return min(sizes) if sizes else 0
+
+
+def _of_call(ev: Evaluator, node: ast.Call, frame: Frame, depth: int) -> int:
+    """A call of a transform, or a conversion of what has a size."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("clone", "contiguous", "requires_grad_", "detach"):
+        return _bytes(ev, node.func.value, frame, depth + 1)
+    channels = 3 if _converts_to_colour(frame) else 1
+    sizes = [_transformed(ev, value, channels) for value in ev.infer(node.func, frame)]
+    return min(sizes) if sizes else 0
+
+
+def _converts_to_colour(frame: Frame) -> bool:
+    return any(isinstance(node, ast.Constant) and node.value == "RGB" for node in ast.walk(frame.scope.node))
+
+
+def _of_value(ev: Evaluator, value: Value, depth: int) -> int:
+    if isinstance(value, Collection) and value.kind in ("tuple", "list") and value.items:
+        return sum(_bytes(ev, item, value.frame, depth + 1) for item in value.items)
+    if isinstance(value, Collection) and value.kind == "dict":
+        return sum(_bytes(ev, item, value.frame, depth + 1) for item in value.items)
+    if not isinstance(value, Product):
+        return 0
+    if value.name in _FACTORIES or value.name in _NUMPY_FACTORIES:
+        return _of_factory(ev, value)
+    if value.node.args and value.name in ("torch.from_numpy", "torch.as_tensor", "torch.tensor", "torch.clone"):
+        return _bytes(ev, value.node.args[0], value.frame, depth + 1)
+    return _of_call(ev, value.node, value.frame, depth + 1)
+
+
+def _of_factory(ev: Evaluator, made: Product) -> int:
+    call, frame = made.node, made.frame
+    arguments = list(call.args)
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    if "size" in named or "shape" in named:
+        arguments = [named.get("size") or named["shape"]]
+    elif made.name == "torch.randint":
+        arguments = list(filter(_is_display, arguments))[:1]
+    elif made.name.endswith((".full",)) or made.name.startswith("numpy."):
+        arguments = arguments[:1]
+    if len(arguments) == 1 and isinstance(arguments[0], (ast.Tuple, ast.List)):
+        arguments = list(arguments[0].elts)
+    count = 1
+    for argument in arguments:
+        sizes = [v.value if isinstance(v, Const) else None for v in ev.infer(argument, frame)]
+        whole = [size for size in sizes if isinstance(size, int)]
+        if not whole or len(whole) < len(sizes):
+            return 0
+        count *= min(whole)
+    default = 8 if made.name == "torch.randint" or made.name.startswith("numpy.") else 4
+    return count * _dtype_bytes(named.get("dtype"), default) if arguments else 0
+
+
+def _is_display(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Tuple, ast.List))
+
+
+def _dtype_bytes(node: ast.expr | None, default: int) -> int:
+    return default if node is None else DTYPE_BYTES.get(dotted(node).rpartition(".")[2], 1)
+
+
+def _transformed(ev: Evaluator, value: Value, channels: int, side: int = 0) -> int:
+    """Bytes of the image that a transform of torchvision yields: float32, in the last fixed size.
+
+    `side`: the height and width of the images that go in; 0 where these differ.
+    """
+    if not isinstance(value, Product):
+        return 0
+    if value.name not in _COMPOSES:
+        return side * side * channels * 4 if value.name == f"{_TRANSFORMS}.ToTensor" else 0
+    steps = [v for argument in value.node.args[:1] for v in ev.infer(argument, value.frame)]
+    if len(steps) != 1 or not isinstance(steps[0], Collection):
+        return 0
+    size, is_tensor = side * side, False
+    for item in steps[0].items:
+        for made in ev.infer(item, steps[0].frame):
+            if not isinstance(made, Product) or not made.name.startswith(_TRANSFORMS):
+                return 0
+            name = made.name.rpartition(".")[2]
+            is_tensor = is_tensor or name in ("ToTensor", "ToDtype", "ConvertImageDtype")
+            size = _pixels(ev, made, is_square=side > 0) if name in _FIXED_SIZE else size
+            channels = max(channels, _channels(made))
+    return size * channels * 4 if is_tensor else 0
+
+
+def _channels(made: Product) -> int:
+    """How many channels a `Normalize` works on; 1 for any other step."""
+    first = made.node.args[0] if made.node.args else None
+    first = next((keyword.value for keyword in made.node.keywords if keyword.arg == "mean"), first)
+    if made.name.endswith(".Normalize") and isinstance(first, (ast.Tuple, ast.List)):
+        return len(first.elts)
+    return 1
+
+
+def _pixels(ev: Evaluator, made: Product, *, is_square: bool) -> int:
+    """Height times width that a transform cuts or scales to; 0 where it is not fixed, as in `Resize(256)`.
+
+    `is_square`: whether the images that go in are as high as wide; a single side then is both.
+    """
+    node = (
+        made.node.args[0]
+        if made.node.args
+        else next((keyword.value for keyword in made.node.keywords if keyword.arg == "size"), None)
+    )
+    if node is None:
+        return 0
+    sides = _sides(ev, ev.infer(node, made.frame))
+    if len(sides) == 1 and made.name.endswith(".Resize") and not is_square:
+        return 0
+    return sides[0] * sides[-1] if sides else 0
+
+
+def _sides(ev: Evaluator, values: Values) -> list[int]:
+    if len(values) != 1:
+        return []
+    value = values[0]
+    if isinstance(value, Const) and isinstance(value.value, int):
+        return [value.value]
+    if isinstance(value, Collection) and len(value.items) == 2:
+        found = [v.value for item in value.items for v in ev.infer(item, value.frame) if isinstance(v, Const)]
+        return [side for side in found if isinstance(side, int)] if len(found) == 2 else []
+    return []

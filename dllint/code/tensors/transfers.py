@@ -1,0 +1,140 @@
+"""The device transfers that happen in workers: calls in worker code, and library objects that transfer on their own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.facts import WorkerEntry
+from dllint.code.language.scopes import dotted, last_name
+from dllint.code.language.values import Collection, Derived, Frame, Product, Value, Values
+from dllint.code.loaders.loader import Loader
+from dllint.code.tensors import devices
+from dllint.code.tensors.devices import Device, Transfer
+from dllint.code.workers.reach import is_main_only
+from dllint.finding import Location, Related
+from dllint.records import dataclass
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_MAY_TRANSFER = frozenset({"to", "cuda", "pin_memory", *(name.rpartition(".")[2] for name in apis.CUDA_RAISES)})
+"""Last names of the calls that can touch a device without saying `device=`."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerTransfer:
+    """One transfer that a worker makes."""
+
+    device: Device
+    text: str
+    location: Location
+    way: list[Related]
+    symbol: str
+
+
+def in_forked_workers(entry: WorkerEntry, device: Device) -> Iterator[WorkerTransfer]:
+    """The transfers of one entry's worker code to a `device` of this kind, where its workers may be forked."""
+    if entry.may_fork:
+        yield from (found for found in _in_workers(entry) if found.device is device)
+
+
+def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
+    for step in entry.code.steps:
+        for call, found in in_function(entry.program, step.frame):
+            location = step.scope.module.location(call)
+            yield WorkerTransfer(found.device, found.text, location, entry.way(step), step.scope.qualname)
+    for loader in entry.loaders:
+        for call, frame in formatted_in_place(loader):
+            yield from _moving(entry, call, frame, "set_format")
+    for product in _library_objects(entry):
+        yield from _by_library(entry, product)
+
+
+def in_function(program: Program, frame: Frame) -> list[tuple[ast.Call, Transfer]]:
+    """The transfers of one function: the same in every code that runs it."""
+    memo = program.facts.transfers_memo
+    if frame not in memo:
+        under = b"with torch.device(" in frame.scope.module.data
+        calls = [call for call in frame.scope.index().calls if under or _may_transfer(call)]
+        found = [(call, devices.transfer(program, call, frame)) for call in calls]
+        memo[frame] = [(c, t) for c, t in found if t is not None and not is_main_only(program, c, frame)]
+    return memo[frame]
+
+
+def _may_transfer(call: ast.Call) -> bool:
+    named = any(k.arg in ("device", "map_location") for k in call.keywords)
+    name = last_name(call.func)
+    return named or name in _MAY_TRANSFER or name.endswith("Tensor")
+
+
+def _library_objects(entry: WorkerEntry) -> Iterator[Value]:
+    if entry.dataset is not None:
+        for item in entry.dataset.items:
+            yield item.value
+    for loader in entry.loaders:
+        for value in loader.dataset_values():
+            yield from nested(entry.program, value)
+
+
+def nested(program: Program, value: Value) -> Iterator[Value]:
+    """A value, and what the library calls and containers that made it were given."""
+    return _nested(program, value, set())
+
+
+def _nested(program: Program, value: Value, seen: set[tuple[object, ...]]) -> Iterator[Value]:
+    if value.key in seen or len(seen) > 200:
+        return
+    seen.add(value.key)
+    yield value
+    parts: list[Values] = []
+    if isinstance(value, Product):
+        parts = [program.evaluator.values(a, value.frame) for a in _given(value.node)]
+    elif isinstance(value, Derived):
+        parts = [(value.base,)]
+    elif isinstance(value, Collection) and value.kind != "dict":
+        parts = [program.evaluator.values(i, value.frame) for i in value.items[:40]]
+    for values in parts:
+        for inner in values:
+            yield from _nested(program, inner, seen)
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(k.value for k in call.keywords)]
+
+
+def formatted_in_place(loader: Loader) -> Iterator[tuple[ast.Call, Frame]]:
+    """`rows.set_format(device="cuda")` before `DataLoader(rows)`."""
+    argument = loader.arguments.get("dataset")
+    if argument is None or not isinstance(argument.node, ast.Name):
+        return
+    for call in argument.frame.scope.index().calls:
+        if isinstance(call.func, ast.Attribute) and dotted(call.func) == f"{argument.node.id}.set_format":
+            yield call, argument.frame
+
+
+def _by_library(entry: WorkerEntry, value: Value) -> Iterator[WorkerTransfer]:
+    """MONAI's ToDevice, and `with_format(device=...)` of Hugging Face datasets."""
+    if isinstance(value, Product) and value.name in apis.MOVING_TRANSFORMS:
+        yield from _moving(entry, value.node, value.frame, value.name.rpartition(".")[2])
+    if isinstance(value, Derived):
+        for step in value.chain():
+            if step.via in (".with_format()", ".set_format()") and isinstance(step.node, ast.Call):
+                yield from _moving(entry, step.node, step.frame, step.via[1:-2])
+
+
+def _moving(entry: WorkerEntry, call: ast.Call, frame: Frame, name: str) -> Iterator[WorkerTransfer]:
+    device = next((k.value for k in call.keywords if k.arg == "device"), None)
+    if device is None and name.startswith("ToDevice") and call.args:
+        device = call.args[-1]
+    if device is None:
+        return
+    kind = devices.named(entry.program, device, frame)
+    if kind is not Device.NONE:
+        location = frame.scope.module.location(call)
+        text = f"{name}(device={ast.unparse(device)[:40]})"
+        yield WorkerTransfer(
+            kind, text, location, [loader.related() for loader in entry.loaders[:1]], frame.scope.qualname
+        )

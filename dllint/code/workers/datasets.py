@@ -1,0 +1,249 @@
+"""Datasets: project classes whose methods run in workers, with the loaders that read them and what they carry along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.language import classes
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import ClassScope
+from dllint.code.language.values import ClassRef, Collection, Derived, Frame, Instance, Product, Value, is_unknown
+from dllint.code.loaders import finding as loaders
+from dllint.code.loaders.loader import Loader
+from dllint.code.processes import start_method
+from dllint.code.workers import state
+from dllint.code.workers.entries import WORKER_METHODS, entries_of_class, entries_of_values
+from dllint.code.workers.reach import WorkerCode
+from dllint.code.workers.state import Item
+from dllint.finding import Location, Related
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+
+class Dataset:
+    """One dataset class of the project."""
+
+    def __init__(self, program: Program, cls: ClassScope, loaders: list[Loader]) -> None:
+        self.program = program
+        self.cls = cls
+        self.loaders = loaders
+
+    @property
+    def module(self) -> Module:
+        """The module that defines it."""
+        return self.cls.module
+
+    @property
+    def path(self) -> str:
+        """The file that defines it."""
+        return self.module.path
+
+    @property
+    def name(self) -> str:
+        """The name of its class."""
+        return self.cls.name
+
+    @property
+    def symbol(self) -> str:
+        """The dotted name of its class within the module."""
+        return self.cls.qualname
+
+    @property
+    def location(self) -> Location:
+        """Where its class statement stands."""
+        return self.module.location(self.cls.node)
+
+    @cached_property
+    def is_iterable(self) -> bool:
+        """Whether it is an IterableDataset."""
+        return any(base in apis.ITERABLE_BASES for base in classes.external_bases(self.program.evaluator, self.cls))
+
+    @property
+    def runs_in_main(self) -> bool:
+        """Whether every loader that is seen to read it has no workers: then nothing of it runs in a worker.
+
+        Of a dataset that no loader is seen to read, every loader of the project may be the one.
+        """
+        readers = self.loaders or self.program.facts.loaders
+        return bool(readers) and all(loader.has_no_workers for loader in readers)
+
+    @cached_property
+    def working_loaders(self) -> list[Loader]:
+        """The loaders over it that may have workers."""
+        return [loader for loader in self.loaders if not loader.has_no_workers]
+
+    @cached_property
+    def start_methods(self) -> frozenset[str]:
+        """The methods by which workers that read it may be started."""
+        if not self.working_loaders:
+            return self._of_unknown_readers() or start_method.of_scope(self.program, self.cls)
+        return frozenset().union(*(start_method.of_loader(self.program, loader) for loader in self.working_loaders))
+
+    def _of_unknown_readers(self) -> frozenset[str]:
+        """Of the loaders that may read it, since it cannot be seen what they read: if all are started by one method."""
+        readers = [r for r in self.program.facts.loaders if not r.has_no_workers and is_unknown(r.dataset_values())]
+        found = [start_method.of_loader(self.program, reader) for reader in readers if not reader.module.is_test]
+        return found[0] if found and all(methods == found[0] for methods in found) else frozenset()
+
+    @property
+    def may_pickle(self) -> bool:
+        """Whether it may be pickled for its workers."""
+        return bool(self.start_methods & start_method.PICKLING)
+
+    @cached_property
+    def worker(self) -> WorkerCode:
+        """The code that workers run for it: its methods, and the collate_fn and worker_init_fn of its loaders."""
+        entries = entries_of_class(self.program, self.cls, f"dataset {self.name}")
+        for loader in self.working_loaders:
+            for name, argument in loader.worker_callables():
+                entries += entries_of_values(self.program, argument.values(self.program.evaluator), name)
+        return WorkerCode(self.program, entries)
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """All that it carries into the workers."""
+        found: list[Item] = []
+        keys = set()
+        for value in self.instances:
+            for item in state.items(self.program, value):
+                key = (item.value.key, item.attribute, item.owner)
+                if key not in keys:
+                    keys.add(key)
+                    found.append(item)
+        return found
+
+    @cached_property
+    def instances(self) -> list[Instance]:
+        """The constructions of it that a loader with workers reads; one unknown one if none is seen."""
+        seen = {v.key: v for loader in self.working_loaders for v in read_by(self.program, loader) if v.cls is self.cls}
+        return list(seen.values()) or [Instance(self.cls)]
+
+    def loader_related(self) -> list[Related]:
+        """The loader that starts its workers, where one is seen."""
+        best = sorted(self.working_loaders, key=lambda loader: not loader.has_workers)
+        return [best[0].related()] if best else []
+
+
+def parts(program: Program, value: Value, depth: int = 0) -> Iterator[Value]:
+    """A dataset, and the datasets that a library's wrapper around it reads: `Subset`, `random_split`."""
+    yield value
+    if depth > 5:
+        return
+    if isinstance(value, Product) and value.name in apis.WRAPPERS:
+        for argument in value.node.args[:1]:
+            for inner in program.evaluator.values(argument, value.frame):
+                yield from parts(program, inner, depth + 1)
+    elif isinstance(value, Derived) and value.via in ("[]", "each"):
+        yield from parts(program, value.base, depth + 1)
+
+
+def read_by(program: Program, loader: Loader) -> list[Instance]:
+    """The objects of project classes that a loader reads: its dataset, and the datasets within that."""
+    memo = program.facts.read_by_memo
+    if id(loader) not in memo:
+        found: dict[tuple[object, ...], Instance] = {}
+        for value in loader.dataset_values():
+            for instance in _read(program, value, 0, set()):
+                if is_dataset_class(program, instance.cls) or _looks_like_dataset(program, instance.cls):
+                    found.setdefault(instance.key, instance)
+        memo[id(loader)] = list(found.values())
+    return memo[id(loader)]
+
+
+def sampled_by(program: Program, loader: Loader) -> list[Instance]:
+    """The objects whose own `__getitem__` gives a loader its samples: not those that another project class wraps."""
+    found: dict[tuple[object, ...], Instance] = {}
+    pending = list(loader.dataset_values())
+    for _ in range(_MOST_WRAPPED):
+        if not pending:
+            break
+        value = pending.pop()
+        if isinstance(value, Instance):
+            found[value.key] = value
+        else:
+            pending += _within(program, value)
+    return list(found.values())
+
+
+_MOST_WRAPPED = 60
+"""Values in library wrappers that are looked into."""
+
+
+def _read(program: Program, value: Value, depth: int, seen: set[object]) -> Iterator[Instance]:
+    if depth > 5 or value.key in seen:
+        return
+    seen.add(value.key)
+    if isinstance(value, Instance):
+        yield value
+        for item in state.items(program, value):
+            if isinstance(item.value, Instance) and is_dataset_class(program, item.value.cls):
+                yield item.value
+    else:
+        for inner in _within(program, value):
+            yield from _read(program, inner, depth + 1, seen)
+
+
+def _within(program: Program, value: Value) -> Iterator[Value]:
+    """The values in a collection, in a library's wrapper, or before the steps that lead to a value."""
+    ev = program.evaluator
+    if isinstance(value, Collection):
+        groups = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:20]]
+        for group in groups:
+            yield from group
+    elif isinstance(value, Product) and (value.name in apis.WRAPPERS or value.name in apis.DATASET_BASES):
+        for argument in [*value.node.args, *(k.value for k in value.node.keywords)]:
+            yield from ev.values(argument, value.frame)
+    elif isinstance(value, Derived):
+        yield value.base
+
+
+def is_dataset_class(program: Program, cls: ClassScope) -> bool:
+    """Whether a class derives from a library's dataset class, or from one that the settings name."""
+    names = set(classes.external_bases(program.evaluator, cls))
+    if names & apis.NOT_DATASETS:
+        return False
+    if names & apis.DATASET_BASES or names & set(program.settings.dataset_bases):
+        return True
+    wanted = {name.rpartition(".")[2] for name in program.settings.dataset_bases}
+    return any(base.name in wanted for base in classes.project_mro(program.evaluator, cls))
+
+
+def find(program: Program) -> list[Dataset]:
+    """All datasets of a program: by their bases, and duck-typed classes that a loader is given."""
+    by_class: dict[ClassScope, list[Loader]] = {}
+    for module in program.parsed_seeds:
+        names = program.facts.dataset_class_names
+        for cls in module.classes:
+            if cls.name in names and is_dataset_class(program, cls):
+                by_class[cls] = []
+    for loader in program.facts.loaders:
+        for value in read_by(program, loader):
+            readers = by_class.setdefault(value.cls, [])
+            if loader not in readers:
+                readers.append(loader)
+    elsewhere = _read_by_others(program) if any(not readers for readers in by_class.values()) else set()
+    return [Dataset(program, cls, readers) for cls, readers in by_class.items() if readers or cls not in elsewhere]
+
+
+def _read_by_others(program: Program) -> set[ClassScope]:
+    """The classes whose objects go into a loader of the project's own making, which is none of torch's."""
+    found: set[ClassScope] = set()
+    ev = program.evaluator
+    for module in program.parsed_seeds:
+        for name in [n for n in module.scope.bindings if n.endswith("Loader")]:
+            for call, scope in module.calls_of(name):
+                frame = Frame(scope)
+                for maker in ev.values(call.func, frame):
+                    if not isinstance(maker, ClassRef) or loaders.is_loader(program, Instance(maker.cls)):
+                        continue
+                    given = [v for argument in call.args[:1] for v in ev.values(argument, frame)]
+                    found |= {v.cls for v in given if isinstance(v, Instance)}
+    return found
+
+
+def _looks_like_dataset(program: Program, cls: ClassScope) -> bool:
+    return any(classes.method(program.evaluator, cls, name) for name in WORKER_METHODS if name != "__len__")

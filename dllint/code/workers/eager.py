@@ -1,0 +1,328 @@
+"""Attributes of a dataset that hold the contents of its samples, read when it is made."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.language import conditions
+from dllint.code.language.containers import filled_later
+from dllint.code.language.links import parent, scope_of
+from dllint.code.language.loops import loop_around, loops_over_few
+from dllint.code.language.scopes import dotted, last_name
+from dllint.code.language.values import (
+    Collection,
+    Derived,
+    External,
+    Frame,
+    Function,
+    Product,
+    Value,
+    Values,
+    by_default,
+    truth,
+)
+from dllint.code.workers.state import Item
+from dllint.records import dataclass
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_OPT_IN = (
+    "cache",
+    "preload",
+    "pre_load",
+    "memory",
+    "ram",
+    "eager",
+    "load_all",
+    "in_mem",
+    "lazy",
+    "load_data",
+    "offline",
+)
+"""Parts of the names of options by which a user asks for the data in memory."""
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
+_REDUCERS = frozenset(
+    (
+        "len",
+        "sum",
+        "max",
+        "min",
+        "mean",
+        "int",
+        "float",
+        "str",
+        "bool",
+        "std",
+        "unique",
+        "any",
+        "all",
+        "shape",
+        "sorted",
+        "amax",
+        "amin",
+        "argmax",
+        "argmin",
+        "average",
+        "bincount",
+        "count_nonzero",
+        "histogram",
+        "median",
+        "nanmax",
+        "nanmean",
+        "nanmin",
+        "nanstd",
+        "ndim",
+        "nunique",
+        "percentile",
+        "prod",
+        "ptp",
+        "quantile",
+        "size",
+        "var",
+    )
+)
+"""Functions that leave a summary of what they are given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A call that reads the contents of one file."""
+
+    call: str
+    node: ast.AST
+    frame: Frame
+
+
+def read_of(program: Program, item: Item) -> Read | None:
+    """The call by which an attribute comes to hold the contents of one file after the other."""
+    if item.write.element:
+        loop = loop_around(item.write.node)
+        if loop is None or loops_over_few(program, loop, item.frame):
+            return None
+        return _in_each_turn(contents_read(program, item.value), loop)
+    if isinstance(item.value, Collection) and not _is_parameter(item.write.binding.value, item.frame):
+        return _read_into(program, item.value)
+    return None
+
+
+def _is_parameter(node: ast.AST | None, frame: Frame) -> bool:
+    """Whether an attribute just keeps what the caller passes."""
+    bindings = frame.scope.index().bindings.get(node.id, ()) if isinstance(node, ast.Name) else ()
+    return any(binding.kind == "parameter" for binding in bindings)
+
+
+def _in_each_turn(read: Read | None, loop: ast.AST) -> Read | None:
+    """`read`, if it is made anew in each turn of a loop: in its body, or in a function that this calls."""
+    if read is None or scope_of(read.node) is not scope_of(loop):
+        return read
+    at: ast.AST | None = read.node
+    while at is not None and at is not loop:
+        at = parent(at)
+    return read if at is loop else None
+
+
+def _read_into(program: Program, value: Collection) -> Read | None:
+    """The reading call behind the elements of a list that a comprehension, a loop or a pool makes."""
+    if value.kind == "generator":
+        return None
+    if value.each is not None:
+        if isinstance(value.node, _COMPREHENSIONS) and loops_over_few(program, value.node, value.frame):
+            return None
+        found = next((r for inner in value.each if (r := contents_read(program, inner)) is not None), None)
+        if isinstance(value.node, _COMPREHENSIONS):
+            return _in_each_turn(found, value.node)
+        return found or _mapped(program, value)
+    for binding in filled_later(value):
+        loop = loop_around(binding.node)
+        if loop is None or loops_over_few(program, loop, value.frame):
+            continue
+        for inner in program.evaluator.bound(binding, value.frame):
+            found = _in_each_turn(contents_read(program, inner), loop)
+            if found is not None:
+                return found
+    return None
+
+
+def _mapped(program: Program, value: Collection) -> Read | None:
+    """`list(pool.imap(read, paths))`, `Parallel(...)(delayed(read)(path) for path in paths)`."""
+    for inner in value.each or ():
+        for step in inner.chain() if isinstance(inner, Derived) else ():
+            found = _by_function(program, step)
+            if found is not None:
+                return found
+    return None
+
+
+def _by_function(program: Program, step: Derived) -> Read | None:
+    if not isinstance(step.node, ast.Call) or not step.node.args:
+        return None
+    function: ast.expr = step.node.args[0]
+    if step.via == "()" and isinstance(function, (ast.GeneratorExp, ast.ListComp)):  # joblib
+        inner = function.elt.func if isinstance(function.elt, ast.Call) else None
+        if not isinstance(inner, ast.Call) or not inner.args:
+            return None
+        function = inner.args[0]
+    elif step.via not in (".map()", ".imap()", ".imap_unordered()", ".starmap()"):
+        return None
+    for target in program.evaluator.values(function, step.frame):
+        if isinstance(target, External) and target.name in apis.DECODES - apis.LAZY_READS:
+            return Read(target.name, step.node, step.frame)
+        if isinstance(target, Function):
+            for result in program.evaluator.returned(target, None, step.frame):
+                found = contents_read(program, result)
+                if found is not None:
+                    return found
+    return None
+
+
+def contents_read(program: Program, value: Value, depth: int = 0, *, converted: bool = False) -> Read | None:
+    """The reading call whose result a value holds in memory. `converted`: as an argument of what turns it into data."""
+    if depth > 5:
+        return None
+    if isinstance(value, Product):
+        if value.name in apis.DECODES:
+            if value.name in apis.LAZY_READS and not converted:
+                return None
+            return None if _is_mapped(value) else Read(value.name, value.node, value.frame)
+        if value.name in apis.PARSES:  # records as a rule; contents where they become arrays
+            return Read(value.name, value.node, value.frame) if converted else None
+        return _within_call(program, value.node, value.frame, depth)
+    if isinstance(value, Derived):
+        return _derived_contents(program, value, depth, converted)
+    if isinstance(value, Collection) and value.kind != "generator":
+        return _within_collection(program, value, depth)
+    return None
+
+
+def _within_collection(program: Program, value: Collection, depth: int) -> Read | None:
+    parts: list[Values] = [value.each] if value.each is not None else []
+    parts += [program.evaluator.values(item, value.frame) for item in value.items[:8]]
+    for values in parts:
+        for inner in values:
+            found = contents_read(program, inner, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+_METADATA = frozenset(
+    {
+        *(f".{name}()" for name in _REDUCERS),
+        ".shape",
+        ".size",
+        ".dtype",
+        ".ndim",
+        ".header",
+        ".info",
+        ".mode",
+        ".keys()",
+        ".item()",
+        "each",
+        ".get_fps()",
+        ".__len__()",
+        ".affine",
+        ".info()",
+    }
+)
+"""Steps after which no more than a summary is left of the contents."""
+
+
+def _derived_contents(program: Program, value: Derived, depth: int, converted: bool) -> Read | None:
+    steps = list(value.chain())
+    if any(step.via in _METADATA or _is_field(step.via) for step in steps):
+        return None
+    origin = value.origin
+    reads = any(step.via in (".read()", ".read_bytes()", ".read_text()") for step in steps)
+    if isinstance(origin, Product) and origin.name in ("builtins.open", "pathlib.Path") and reads:
+        return Read(origin.name.removeprefix("builtins."), origin.node, origin.frame)
+    if isinstance(origin, Product) and origin.name in apis.LAZY_READS:
+        forced = any(step.via[1:-2] in apis.FORCES_CONTENTS for step in steps if step.via.endswith("()"))
+        whole = any(step.via == "[]" and _is_whole(step.node) for step in steps)
+        computed = any(step.via == "op" for step in steps)
+        if origin.name == "builtins.open" or not (forced or whole or computed):
+            return None
+        return Read(origin.name, origin.node, origin.frame)
+    return contents_read(program, origin, depth + 1, converted=converted)
+
+
+def _is_field(via: str) -> bool:
+    """`.encoding`: a field of what was read, not all of it."""
+    return via.startswith(".") and not via.endswith("()") and via not in (".data", ".values", ".T", ".array")
+
+
+def _is_whole(node: ast.AST) -> bool:
+    """`[:]`, `[...]` and `[()]` of an HDF5 data set bring all of it into memory."""
+    if not isinstance(node, ast.Subscript):
+        return False
+    key = node.slice
+    if isinstance(key, ast.Slice):
+        return key.lower is None and key.upper is None
+    return (isinstance(key, ast.Tuple) and not key.elts) or (isinstance(key, ast.Constant) and key.value is Ellipsis)
+
+
+def _within_call(program: Program, call: ast.Call, frame: Frame, depth: int) -> Read | None:
+    """`torch.from_numpy(np.load(path))`: a conversion of what is read keeps the contents."""
+    if not isinstance(call.func, (ast.Name, ast.Attribute)) or last_name(call.func) in _REDUCERS:
+        return None
+    for argument in call.args[:2]:
+        if isinstance(argument, (ast.Call, ast.Name, ast.Subscript, ast.Attribute, ast.BinOp)):
+            for value in program.evaluator.values(argument, frame):
+                found = contents_read(program, value, depth + 1, converted=_is_conversion(call))
+                if found is not None and found.call != "builtins.open":
+                    return found
+    return None
+
+
+def _is_conversion(call: ast.Call) -> bool:
+    """`np.array(image)`, `to_tensor(image)`: what reads the pixels of an image that was only opened."""
+    name = last_name(call.func).lower()
+    return name in ("array", "asarray", "stack", "tensor", "as_tensor") or "tensor" in name
+
+
+def _is_mapped(value: Product) -> bool:
+    for keyword in value.node.keywords:
+        is_none = isinstance(keyword.value, ast.Constant) and keyword.value.value is None
+        if keyword.arg in ("mmap_mode", "mmap") and not is_none:
+            return True
+    return False
+
+
+def is_asked_for(program: Program, item: Item) -> bool:
+    """Whether the data is only in memory because a user's option, off by default, says so."""
+    frame: Frame | None = item.frame
+    node: ast.AST = item.write.node
+    while frame is not None:
+        if is_optional(program, node, frame):
+            return True
+        if frame.call is None or frame.caller is None or frame.caller.scope.parent is not item.frame.scope.parent:
+            break
+        node, frame = frame.call, frame.caller
+    return "cache" in item.frame.scope.name.lower()
+
+
+def is_optional(program: Program, node: ast.AST, frame: Frame) -> bool:
+    """Whether a node is only reached by an option for data in memory that is off by default."""
+    return any(is_off(program, test, outcome, frame) for test, outcome in conditions.leading_to(node))
+
+
+def is_off(program: Program, test: ast.expr, outcome: bool, frame: Frame) -> bool:
+    """Whether a test asks for an option for data in memory, and comes out otherwise by default."""
+    memo = program.facts.options_memo
+    if test not in memo:
+        memo[test] = _names_an_option(test)
+    return memo[test] and not _holds_by_default(program, test, outcome, frame)
+
+
+def _names_an_option(test: ast.expr) -> bool:
+    texts = {dotted(part).lower() for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))}
+    texts |= {str(part.value).lower() for part in ast.walk(test) if isinstance(part, ast.Constant)}
+    return any(word in text for word in _OPT_IN for text in texts)
+
+
+def _holds_by_default(program: Program, test: ast.expr, outcome: bool, frame: Frame) -> bool:
+    """Whether a test comes out like this unless somebody outside of the project passes something else."""
+    found = [truth(value) for value in by_default(program.evaluator.values(test, frame))]
+    return bool(found) and all(verdict is outcome for verdict in found)

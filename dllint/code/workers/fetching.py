@@ -1,0 +1,71 @@
+"""What makes samples and batches, wherever it runs: in workers, or in main where a loader has none."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.code.language import classes
+from dllint.code.language.scopes import Scope
+from dllint.code.language.values import Frame, Instance
+from dllint.code.loaders.loader import Loader
+from dllint.code.workers.datasets import Dataset
+from dllint.code.workers.entries import entries_of_values
+from dllint.code.workers.reach import Step, WorkerCode
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_FETCHING = ("__getitem__", "__getitems__")
+
+
+class Fetch:
+    """The code by which a map-style dataset makes one sample, or a loader's collate_fn one batch."""
+
+    def __init__(self, program: Program, subject: Dataset | Loader) -> None:
+        self.program = program
+        self.subject = subject
+        self.path = subject.path
+
+    @cached_property
+    def code(self) -> WorkerCode:
+        """The functions that are reached from it."""
+        return WorkerCode(self.program, self._entries())
+
+    @cached_property
+    def scopes(self) -> frozenset[Scope]:
+        """The scopes of these functions."""
+        return frozenset(step.scope for step in self.code.steps)
+
+    def _entries(self) -> list[Step]:
+        if isinstance(self.subject, Loader):
+            collate = self.subject.arguments["collate_fn"]
+            return entries_of_values(self.program, collate.values(self.program.evaluator), "collate_fn")
+        cls = self.subject.cls
+        methods = [classes.method(self.program.evaluator, cls, name) for name in _FETCHING]
+        label = f"dataset {cls.name}"
+        return [Step(method, Frame(method, Instance(cls)), label) for method in methods if method is not None]
+
+
+def find(program: Program) -> Iterator[Fetch]:
+    """All map-style datasets, and all collate functions that a loader is given."""
+    for dataset in program.facts.datasets:
+        if not dataset.is_iterable:
+            yield Fetch(program, dataset)
+    for loader in program.facts.loaders:
+        if "collate_fn" in loader.arguments:
+            yield Fetch(program, loader)
+
+
+def calls_named(fetch: Fetch, name: str) -> Iterator[tuple[Step, ast.Call]]:
+    """The calls of a name in this code; nothing is looked into where no file holds the name."""
+    if not fetch.program.modules_with(f"{name}("):
+        return
+    for step in fetch.code.steps:
+        if not step.scope.module.lines_with(name):
+            continue
+        for call in step.scope.index().calls:
+            if isinstance(call.func, ast.Name) and call.func.id == name:
+                yield step, call

@@ -1,0 +1,142 @@
+"""Attributes of a dataset that hold one Python object for each sample."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.language.containers import filled_later
+from dllint.code.language.links import parent
+from dllint.code.language.loops import loop_around, loops_over_few
+from dllint.code.language.values import (
+    Collection,
+    Const,
+    Derived,
+    Instance,
+    Number,
+    Product,
+    Unknown,
+    Value,
+    Values,
+)
+from dllint.code.workers.state import Item
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+    from dllint.code.workers.reach import Step
+
+
+def container(program: Program, item: Item) -> str | None:
+    """What kind of container of Python objects an attribute holds, one object for each sample: `a list of str`."""
+    value = item.value
+    if item.write.element:
+        return _element_container(program, item)
+    if isinstance(value, Product) and value.name in apis.LISTS_FILES:
+        return f"what {value.name} gives"
+    if isinstance(value, Product) and value.name in ("numpy.array", "numpy.asarray") and _holds_objects(value):
+        return "an array of Python objects"
+    if isinstance(value, Derived):
+        origin = value.origin
+        picked = all(step.via in ("[]", ".get()", ".values()", ".items()") for step in value.chain())
+        if isinstance(origin, Product) and origin.name in apis.LISTS_FILES and picked:
+            return f"what {origin.name} gives"
+        return _LISTING_METHODS.get(value.via)
+    if isinstance(value, Collection) and value.each is None and value.kind in ("list", "dict", "set"):
+        return _filled_container(program, value)
+    if isinstance(value, Collection) and value.each is not None and value.kind in ("list", "dict", "set"):
+        if _all_plain(value.each) or loops_over_few(program, value.node, value.frame) or _converts_few(program, value):
+            return None
+        return f"a {value.kind} of Python objects"
+    return None
+
+
+def _converts_few(program: Program, value: Collection) -> bool:
+    """`list(self.CLASSES)` of a handful of spelled-out names."""
+    node = value.node
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    found = program.evaluator.values(node.args[0], value.frame)
+    return all(isinstance(v, Collection) and v.each is None and not filled_later(v) for v in found)
+
+
+def _filled_container(program: Program, value: Collection) -> str | None:
+    """A list that a loop fills through its name."""
+    for binding in filled_later(value):
+        loop = loop_around(binding.node)
+        if loop is None or loops_over_few(program, loop, value.frame):
+            continue
+        found = program.evaluator.bound(binding, value.frame)
+        if not _all_plain(found) and any(_is_object(inner) for inner in found):
+            return f"a {value.kind} of Python objects"
+    return None
+
+
+def _is_object(value: Value) -> bool:
+    if isinstance(value, Product) and value.name.partition(".")[0] in ("numpy", "torch"):
+        return False
+    return isinstance(value, (Collection, Const, Derived)) or (isinstance(value, Product) and value.name in _STRINGS)
+
+
+def _holds_objects(value: Product) -> bool:
+    dtypes = [k.value for k in value.node.keywords if k.arg == "dtype"]
+    return any(getattr(d, "id", getattr(d, "value", "")) == "object" for d in dtypes)
+
+
+_LISTING_METHODS = {
+    ".readlines()": "a list of lines",
+    ".splitlines()": "a list of lines",
+    ".to_dict()": "a dict of Python objects",
+    ".tolist()": "a list of Python objects",
+    ".split()": "a list of strings",
+    ".namelist()": "a list of names",
+    ".getmembers()": "a list of members",
+}
+
+
+def _element_container(program: Program, item: Item) -> str | None:
+    loop = loop_around(item.write.node)
+    if loop is None or loops_over_few(program, loop, item.frame):
+        return None
+    value = item.value
+    if isinstance(value, Unknown) or _all_plain((value,)):
+        return None
+    if isinstance(value, Product) and value.name.partition(".")[0] in ("numpy", "torch"):
+        return None
+    if isinstance(value, (Collection, Const, Derived, Instance)) or (
+        isinstance(value, Product) and value.name in _STRINGS
+    ):
+        return "a container of Python objects"
+    return None
+
+
+_STRINGS = frozenset({"os.path.join", "os.path.abspath", "str", "builtins.str", "pathlib.Path", "os.path.basename"})
+
+
+def _all_plain(values: Values) -> bool:
+    """Whether all elements are numbers or arrays, which share their pages well enough or are few."""
+    return bool(values) and all(_is_plain(value) for value in values)
+
+
+def _is_plain(value: Value) -> bool:
+    if isinstance(value, Number):
+        return True
+    if isinstance(value, Const):
+        return value.value is None or isinstance(value.value, (int, float, bool))
+    if isinstance(value, Product):
+        return value.name.partition(".")[0] in ("numpy", "torch") and value.name not in apis.LISTS_FILES
+    return isinstance(value, Instance)
+
+
+def indexed_reads(reads: Iterator[tuple[Step, ast.Attribute]]) -> Iterator[tuple[Step, ast.Attribute]]:
+    """The reads that pick an element by what changes with the sample: not `len(self.x)`, not `self.config["size"]`."""
+    for step, node in reads:
+        around = parent(node)
+        if (
+            (isinstance(around, ast.Subscript) and around.value is node and not isinstance(around.slice, ast.Constant))
+            or (isinstance(around, ast.Attribute) and around.attr in ("get", "index", "items", "values", "keys"))
+            or (isinstance(around, ast.Call) and node in around.args and getattr(around.func, "id", "") != "len")
+            or (isinstance(around, (ast.For, ast.comprehension)) and around.iter is node)
+        ):
+            yield step, node

@@ -1,0 +1,170 @@
+"""Files that a dataset reads whole, the same one again, for each item."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.language import conditions
+from dllint.code.language.folding import verdict
+from dllint.code.language.links import block_of, parent, scope_of
+from dllint.code.language.scopes import last_name
+from dllint.code.language.values import Const, Derived, Product, Value
+from dllint.code.workers.reach import Step, called_frame
+from dllint.code.workers.variation import BY_INDEX
+
+if TYPE_CHECKING:
+    from dllint.code.facts import WorkerEntry
+
+_READING_METHODS = frozenset({"read", "readlines", "read_text", "read_bytes"})
+_OPENS = frozenset({"builtins.open", "gzip.open", "bz2.open", "lzma.open", "codecs.open"})
+_PATH_NAMES = frozenset(
+    ("file", "filepath_or_buffer", "path", "fname", "filename", "io", "uri", "f", "fp", "source"),
+)
+_ASKS = frozenset({"join", "exists", "isfile", "isdir", "getsize", "getmtime", "stat", "Path", "str", "format"})
+"""Calls that leave a file as it is."""
+_REMEMBERING = ("cache", "memo", "once", "singleton")
+"""Parts of the names of decorators after which a function runs once only."""
+
+
+def of_entry(entry: WorkerEntry) -> Iterator[tuple[Step, ast.Call]]:
+    """The calls that read one and the same file whole for each item."""
+    reads = list(_reads(entry))
+    reading = {id(call) for _, call, _ in reads}
+    for step, call, source in reads:
+        if step.root.scope.name not in BY_INDEX or entry.variation.of(source, step) is not False:
+            continue
+        if _is_none(entry, step, source):
+            continue
+        if _runs_each_time(entry, step, call) and not _is_written(step, call, source, reading):
+            yield step, call
+
+
+def _reads(entry: WorkerEntry) -> Iterator[tuple[Step, ast.Call, ast.expr]]:
+    """The calls that read a file whole, each with what names the file: its path, or the open file."""
+    for step, call, name in entry.code.library_calls(apis.FROM_PATHS | apis.FROM_OPEN_FILES):
+        source = _source(call)
+        if source is None or any(keyword.arg in apis.READS_A_PART for keyword in call.keywords):
+            continue
+        takes_path = name in apis.FROM_PATHS and not _is_archive(source)
+        opened = _is_opened_here(entry, step, source)
+        goes_through = not name.startswith("csv.") or _is_run_through(call)
+        if goes_through and (opened is True or (takes_path and opened is None)):
+            yield step, call, source
+    for step, call in entry.code.calls():
+        function = call.func
+        if isinstance(function, ast.Attribute) and function.attr in _READING_METHODS and not call.args:
+            is_path = function.attr.startswith("read_") and _is_path(entry, step, function.value)
+            if is_path or _is_opened_here(entry, step, function.value):
+                yield step, call, function.value
+
+
+def _source(call: ast.Call) -> ast.expr | None:
+    if call.args:
+        return None if isinstance(call.args[0], ast.Starred) else call.args[0]
+    return next((keyword.value for keyword in call.keywords if keyword.arg in _PATH_NAMES), None)
+
+
+def _is_none(entry: WorkerEntry, step: Step, source: ast.expr) -> bool:
+    """Whether no path is passed on the way: None, the default of a parameter, names no file."""
+    values = entry.program.evaluator.values(source, called_frame(entry.program, step))
+    return any(isinstance(value, Const) and value.value is None for value in values)
+
+
+def _is_archive(source: ast.expr) -> bool:
+    """Whether a path names an archive of arrays, of which only the one that is asked for is read."""
+    texts = [p.value for p in ast.walk(source) if isinstance(p, ast.Constant) and isinstance(p.value, str)]
+    return any(text.endswith((".npz", ".zip", ".h5", ".hdf5")) for text in texts)
+
+
+def _is_opened_here(entry: WorkerEntry, step: Step, node: ast.expr) -> bool | None:
+    """Whether an expression is a file that its function opens and reads from the start; None if it is no file."""
+    files = [f for v in entry.program.evaluator.values(node, step.frame) if (f := _file(v)) is not None]
+    if not files:
+        return None
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    moved = any(last_name(call) == "seek" and _holder(call) in names for call in step.scope.index().calls)
+    return not moved and all(scope_of(file.node) is step.scope for file in files)
+
+
+def _file(value: Value) -> Product | None:
+    origin = value.origin if isinstance(value, Derived) else value
+    steps = list(value.chain()) if isinstance(value, Derived) else []
+    is_file = isinstance(origin, Product) and origin.name in _OPENS and all(step.via == "with" for step in steps)
+    return origin if is_file and isinstance(origin, Product) else None
+
+
+def _holder(call: ast.Call) -> str:
+    holder = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return holder.id if isinstance(holder, ast.Name) else ""
+
+
+def _is_path(entry: WorkerEntry, step: Step, node: ast.expr) -> bool:
+    found = entry.program.evaluator.values(node, step.frame)
+    origins = [value.origin if isinstance(value, Derived) else value for value in found]
+    return all(isinstance(origin, Product) and origin.name == "pathlib.Path" for origin in origins)
+
+
+def _is_run_through(call: ast.Call) -> bool:
+    """Whether all rows of a reader are taken: `list(reader)`, or a loop that is never left."""
+    around = parent(call)
+    if isinstance(around, ast.Call):
+        return last_name(around) in ("list", "tuple", "dict", "sorted", "sum", "max", "min")
+    if isinstance(around, (ast.For, ast.AsyncFor)):
+        return not any(isinstance(part, (ast.Break, ast.Return, ast.Yield)) for part in ast.walk(around))
+    return isinstance(around, ast.comprehension)
+
+
+def _runs_each_time(entry: WorkerEntry, step: Step, node: ast.AST) -> bool:
+    """Whether a read is passed for each item: nothing on the way remembers it, or decides by what may change."""
+    for at, place in step.hops(node):
+        if any(word in name.lower() for name in at.scope.decorators for word in _REMEMBERING):
+            return False
+        if any(block.branch.startswith("handlers") for block in block_of(place).chain()):
+            return False
+        if not all(_comes_out(entry, at, test, outcome) for test, outcome in conditions.leading_to(place)):
+            return False
+        if isinstance(at.call, ast.Call) and not entry.variation.is_called(at):
+            return False
+    return True
+
+
+def _comes_out(entry: WorkerEntry, step: Step, test: ast.expr, outcome: bool) -> bool:
+    """Whether a test is the same for each item, and what is passed on the way does not make it come out otherwise."""
+    if entry.variation.of(test, step) is not False:
+        return False
+    return verdict(entry.program.evaluator, test, called_frame(entry.program, step)) is not (not outcome)
+
+
+def _is_written(step: Step, read: ast.Call, source: ast.expr, reading: set[int]) -> bool:
+    """Whether a function on the way also hands the same path, or its folder, to something that may write the file:
+    not to another of the calls that are known to read."""
+    names = {ast.dump(source), *(ast.dump(node) for node in ast.walk(source) if isinstance(node, ast.Attribute))}
+    for at, _ in step.hops(read):
+        for call in at.scope.index().calls:
+            if id(call) in reading or last_name(call) in _ASKS or _only_reads(call):
+                continue
+            arguments = [*call.args, *(k.value for k in call.keywords)]
+            if any(read is part for node in arguments for part in ast.walk(node)):
+                continue
+            if any(ast.dump(part) in names for node in arguments for part in _handed(node)):
+                return at is step or last_name(call) not in (step.scope.name,)
+    return False
+
+
+def _handed(node: ast.AST) -> Iterator[ast.AST]:
+    """An argument and its parts; of a path that is put together the whole alone: `root / "a"` is not `root / "b"`."""
+    yield node
+    joins = isinstance(node, (ast.BinOp, ast.JoinedStr)) or (isinstance(node, ast.Call) and last_name(node) == "join")
+    for child in () if joins else ast.iter_child_nodes(node):
+        yield from _handed(child)
+
+
+def _only_reads(call: ast.Call) -> bool:
+    if last_name(call) != "open":
+        return False
+    modes = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "mode")]
+    texts = [str(mode.value) if isinstance(mode, ast.Constant) else "?" for mode in modes]
+    return all("r" in text and "+" not in text for text in texts)

@@ -1,0 +1,93 @@
+"""Which constant seeds of a worker_init_fn matter: those of generators that worker code draws from, or may."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+
+from dllint.code.apis.randomness import DRAWS, GLOBAL_GENERATORS
+from dllint.code.facts import WorkerEntry
+from dllint.code.language.links import parent
+from dllint.code.language.scopes import dotted, last_name
+from dllint.code.language.values import External, Function, Instance, Partial, Product, Unknown, Value
+from dllint.code.loaders.loader import Loader
+from dllint.code.workers import seeding
+from dllint.code.workers.entries import entries_of_values
+from dllint.code.workers.reach import Step
+from dllint.code.workers.seeding import ConstantSeed
+
+
+def constant_seeds(entry: WorkerEntry) -> Iterator[tuple[ConstantSeed, list[Loader]]]:
+    """The seeds that make samples alike, each with the loaders that start their workers with it.
+
+    Of statements that follow each other only the first: they are one decision.
+    """
+    last: ast.AST | None = None
+    for found in seeding.constant_seeds(entry):
+        loaders = [loader for loader in entry.loaders if _starts_with(entry, loader, found.step)]
+        if not loaders or not found.generators & _drawn_from(entry, loaders):
+            continue
+        statement = parent(found.call)
+        if not _follows(statement, last):
+            yield found, loaders
+        last = statement
+
+
+def _starts_with(entry: WorkerEntry, loader: Loader, step: Step) -> bool:
+    """Whether a loader is given this worker_init_fn."""
+    argument = loader.arguments.get("worker_init_fn")
+    if argument is None:
+        return False
+    steps = entries_of_values(entry.program, argument.values(entry.program.evaluator), "worker_init_fn")
+    return any(other.scope is step.scope for other in steps)
+
+
+def _follows(statement: ast.AST | None, last: ast.AST | None) -> bool:
+    """Whether a statement comes right after another one, in one block."""
+    body = getattr(parent(last), "body", []) if last is not None else []
+    return any(before is last and after is statement for before, after in pairwise(body))
+
+
+def _drawn_from(entry: WorkerEntry, loaders: list[Loader]) -> frozenset[str]:
+    """The generators that the workers of these loaders draw from, as far as can be seen: torch's in any case.
+
+    All of them, where the dataset or something that it calls cannot be seen.
+    """
+    found = {"torch"}
+    steps = list(_steps(entry, loaders))
+    if not any(step.label != "worker_init_fn" for step in steps) and not all(map(_reads_torchvision, loaders)):
+        return GLOBAL_GENERATORS
+    for step in steps:
+        for call in step.scope.index().calls:
+            values = entry.program.evaluator.values(call.func, step.frame)
+            if any(_is_unseen(value, call) for value in values):
+                return GLOBAL_GENERATORS
+            if last_name(call.func) in DRAWS:
+                found |= {value.name.partition(".")[0] for value in values if isinstance(value, External)}
+    return frozenset(found)
+
+
+def _steps(entry: WorkerEntry, loaders: list[Loader]) -> Iterator[Step]:
+    """All worker code of these loaders: what they are given to call, and their datasets."""
+    for other in entry.program.facts.worker_entries:
+        if other is entry or any(loader in loaders for loader in other.loaders):
+            yield from other.code.steps
+
+
+def _reads_torchvision(loader: Loader) -> bool:
+    """Whether a loader reads datasets of torchvision alone: these draw from nothing, and its transforms from torch."""
+    return all(isinstance(v, Product) and v.name.startswith("torchvision.datasets.") for v in loader.dataset_values())
+
+
+def _is_unseen(value: Value, call: ast.Call) -> bool:
+    """Whether a call may run a transform that cannot be seen: an object that is called, not a method of one."""
+    while isinstance(value, Partial):
+        value = value.target
+    if isinstance(value, Product):
+        return not value.name.startswith(("torchvision.", "torch."))
+    if isinstance(value, (External, Function, Instance)):
+        return False
+    if isinstance(value, Unknown) and isinstance(call.func, ast.Attribute):
+        return dotted(call.func.value) in ("self", "cls") or "transform" in last_name(call.func)
+    return isinstance(value, Unknown)
