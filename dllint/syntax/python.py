@@ -14,6 +14,8 @@ from typing import Any
 from dllint.finding import Location
 from dllint.syntax import newer
 
+_LONGEST_LINE = 1_000
+"""Characters of a line with an error that are searched for newer syntax."""
 MAX_BYTES = 8_000_000
 """A larger file is generated; reading it as a tree would take seconds and gigabytes."""
 
@@ -60,7 +62,7 @@ class Source:
                 continue
             name = cookie.group(1).decode("ascii", "replace")
             try:
-                b"".decode(name)
+                " ".encode(name)  # an empty text would not be looked at
             except (LookupError, ValueError):
                 return "utf-8"
             return name
@@ -121,7 +123,7 @@ def parse(source: Source, parsed: ast.Module | None = None) -> ast.Module:
             return ast.parse(source.data)
     except SyntaxError as error:
         row = max(error.lineno or 1, 1)
-        reason, needs = error.msg or "invalid syntax", newer.needed(source.line(row))
+        reason, needs = error.msg or "invalid syntax", newer.needed(source.line(row)[:_LONGEST_LINE])
         raise CannotParseError(reason, row, max(error.offset or 1, 1), needs) from None
     except RecursionError:
         raise CannotParseError("nested too deeply") from None
