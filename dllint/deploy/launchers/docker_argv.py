@@ -30,8 +30,14 @@ _SHELL_CALLS = frozenset(
     | {"asyncio.create_subprocess_shell", "fabric.api.run", "fabric.api.local", "fabric.api.sudo"}
 )
 _SHELL_NAMES = frozenset(name.rpartition(".")[2] for name in _SHELL_CALLS)
+_PROGRAM = re.compile(r"docker|podman|sudo$|^env$")
+_SUBCOMMANDS = ("run", "create", "container")
 _PLACEHOLDER = re.compile(r"\{\w*(?:![rs])?(?::[^{}]*)?\}|%[sdrf]|%\(\w+\)[sdrf]")
 _MOST_WORDS = 200
+
+
+def _is_program(text: object) -> bool:
+    return isinstance(text, str) and _PROGRAM.search(text) is not None
 
 
 def find(module: Module, plan: Plan) -> Iterator[Workload]:
@@ -65,14 +71,21 @@ class _Reader:
     # Lists of words
 
     def _of_list(self, node: ast.List | ast.Tuple) -> Iterator[Command]:
-        start = [self._text(item) for item in node.elts[:2]]
-        if not any(text and re.search(r"docker|podman|sudo$|^env$", text) for text in start):
+        if not self._may_start(node.elts):
             return
         whole = _whole(node)
         words = unwrapped(self._words(whole, 0) + self._later_words(whole))
         if words:
             at = self._module.location(node)
             yield Command(tuple(words[:_MOST_WORDS]), at, self._file, self._plan.root)
+
+    def _may_start(self, items: list[ast.expr]) -> bool:
+        """Whether a list of words begins with docker, as far as its own text or, beside a `run`, its values show."""
+        if any(isinstance(item, ast.Constant) and _is_program(item.value) for item in items[:2]):
+            return True
+        if not any(isinstance(item, ast.Constant) and item.value in _SUBCOMMANDS for item in items[1:4]):
+            return False
+        return any(_is_program(self._text(item)) for item in items[:2])
 
     def _words(self, node: ast.expr, depth: int) -> list[Word]:
         """The words of a list, of lists that are added, or of what holds one."""
