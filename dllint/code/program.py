@@ -38,6 +38,7 @@ from dllint.syntax.python import CannotParseError, Source
 _FEW = 4
 """Targets that are less than one in so many files are few: what has nothing to do with them is left out."""
 _IMPORT_LINE = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
+_IMPORT = re.compile(rb"^[ \t]*(from|import)[ \t]+([^\n#]+)", re.MULTILINE)
 _WORD = re.compile(rb"\w+")
 _LONGEST_SCRIPT = 50_000
 _MOST_IMPORTERS = 200
@@ -77,7 +78,6 @@ class Program:
         self.unreadable: list[Unreadable] = []
         self.explicit: set[str] = {f.path for f in project.files if f.explicit}
         self.modules = ModuleTable.build(project.root, list(self._read(project)), _module_type)
-        self._importers: dict[bytes, list[Module]] = {}
         self._with_words: dict[tuple[str, ...], list[Module]] = {}
         self.evaluator = Evaluator(self)
         self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
@@ -192,27 +192,30 @@ class Program:
         return bool(self._importing(module))
 
     def _importing(self, module: Module) -> list[Module]:
-        name = module.last_name
-        if name not in self._importers:
-            pattern = re.compile(rb"^[ \t]*(?:from|import)[ \t][^\n]*\b" + re.escape(name) + rb"\b", re.MULTILINE)
-            holding = [other for other in self.modules.by_file.values() if name in other.data]
-            self._importers[name] = [
-                m for m in holding if any(self._is_own_import(line, name) for line in pattern.findall(m.data))
-            ]
-        return [other for other in self._importers[name] if other is not module]
+        return [other for other in self._importers.get(module.last_name, ()) if other is not module]
 
-    def _is_own_import(self, line: bytes, name: bytes) -> bool:
-        """Whether what a line imports by `name` may be of the project: not in `from library.eval import x`."""
-        keyword, _, rest = line.strip().partition(b" ")
-        sources = rest.split(None, 1)[:1] if keyword == b"from" else [part for part in rest.split(b",") if name in part]
-        tops = [_WORD.match(source.strip()) for source in sources]
-        return any(top is None or top.group() in self._path_words for top in tops)  # None: a relative import
+    @cached_property
+    def _importers(self) -> dict[bytes, list[Module]]:
+        """The modules by the words of what they import, where that may be of the project: `from library.eval import x`
+        imports no eval of ours."""
+        found: dict[bytes, list[Module]] = {}
+        for module in self.modules.by_file.values():
+            lines = _IMPORT.findall(module.data)
+            for name in {name for keyword, rest in lines for name in self._own_words(keyword, rest)}:
+                found.setdefault(name, []).append(module)
+        return found
+
+    def _own_words(self, keyword: bytes, rest: bytes) -> Iterator[bytes]:
+        for part in (rest,) if keyword == b"from" else rest.split(b","):
+            top = _WORD.match(part.strip())
+            if top is None or top.group() in self._path_words:  # None: a relative import
+                yield from _WORD.findall(part)
 
     @cached_property
     def _path_words(self) -> set[bytes]:
         """The names of all folders and files of the project: what is imported from none of these is a library's."""
         paths = (module.absolute.rpartition(".")[0] for module in self.modules.by_file.values())
-        return {word.encode() for path in paths for word in path.split("/")}
+        return {word.encode("utf-8", "surrogateescape") for path in paths for word in path.split("/")}
 
     def importers(self, module: Module) -> list[Module]:
         """The module, and those that import it, directly or not."""
