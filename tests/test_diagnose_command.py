@@ -150,6 +150,14 @@ SHOWCASE = ROOT / "fixtures" / "showcase"
             "transforms.py",
         ),
         ("        current process has finished its bootstrapping phase.\n", "DLL501", "evaluate.py"),
+        ("RuntimeError: received 0 items of ancdata\n", "DLL206", "evaluate.py"),
+        (
+            "UserWarning: Length of IterableDataset <data.Soundscape object at 0x7f0> was reported to be 90"
+            "(when accessing len(dataloader)), but 91 samples have been fetched. For multiprocessing data-loading, this"
+            " could be caused by not properly configuring the IterableDataset replica at each worker.\n",
+            "DLL601",
+            "data.py",
+        ),
         ("UserWarning: Our suggested max number of worker in current system is 2, which\n", "DLL407", "evaluate.py"),
     ],
 )

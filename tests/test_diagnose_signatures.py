@@ -133,6 +133,11 @@ TEXTS = {
         "RuntimeError: DataLoader worker (pid 12) exited unexpectedly with exit code 1. Details are lost due to",
     ],
     "pin memory thread ended": ["RuntimeError: Pin memory thread exited unexpectedly"],
+    "more samples than the dataset has": [
+        "UserWarning: Length of IterableDataset <__main__.Rows object at 0x7f> was reported to be 7 (when accessing"
+        " len(dataloader)), but 8 samples have been fetched. For multiprocessing data-loading, this could be caused by"
+        " not properly configuring the IterableDataset replica at each worker.",
+    ],
     "more workers than CPUs": [
         "UserWarning: This DataLoader will create 8 worker processes in total. Our suggested max number of worker in"
         " current system is 2, which is smaller than what this DataLoader is going to create.",

@@ -213,6 +213,11 @@ BY_NAME = {
         (_ALONE, "print({dataset[i][0].shape for i in range(len(dataset))})"),
         "pad or crop the samples to one size, or collate with a collate_fn of your own",
     ),
+    "more samples than the dataset has": Advice(
+        (_ALONE,),
+        "let __iter__ take its share of the data by torch.utils.data.get_worker_info()",
+        ("DLL601",),
+    ),
     "few workers": Advice(("dllint doctor",), "num_workers of 2 to the number of CPUs", ("DLL406",)),
 }  # fmt: skip
 """What holds for one failure, by the name of its signature."""
