@@ -321,7 +321,8 @@ SIGNATURES = (
     Signature(
         "more samples than the dataset has", H,
         r"Length of IterableDataset .* was reported to be \d+ ?\(when accessing len\(dataloader\)\), but \d+ samp",
-        "every worker gives all samples of an iterable dataset: each comes as often as there are workers", "all", "read",
+        "every worker gives all samples of an iterable dataset: each comes as often as there are workers",
+        "all", "read",
     ),
     Signature(
         "more workers than CPUs", S, r"Our suggested max number of worker in current system is \d+",
