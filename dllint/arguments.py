@@ -261,6 +261,16 @@ def _add_environment(parser: argparse.ArgumentParser) -> None:
 # --- values ---
 
 
+def byte_size(text: str) -> int:
+    """Bytes, spelled as docker reads them: `600MB`. Raises ArgumentTypeError."""
+    from dllint.deploy.sizes import docker_bytes
+
+    size = docker_bytes(text)
+    if not size:
+        raise argparse.ArgumentTypeError(f"must be a size such as 600MB, not {text!r}")
+    return size
+
+
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word for word in re.split(r"[,\s]+", text) if word)
 

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
+from dllint.arguments import byte_size
 from dllint.deploy.demand import Demand
-from dllint.deploy.sizes import docker_bytes, shown
+from dllint.deploy.sizes import shown
 from dllint.deploy.training import LoaderRun
 from dllint.files import PathError, discover, problem_with
 from dllint.machine import Machine, look
@@ -214,15 +215,8 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("path", nargs="?", default=".", metavar="PATH")
-    parser.add_argument("--batch-bytes", type=_size, metavar="SIZE", help="bytes of a batch, where the code hides them")
+    parser.add_argument("--batch-bytes", type=byte_size, metavar="SIZE", help="bytes of a batch, where the code hides them")
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     parser.add_argument("--config", metavar="FILE", help="read settings from this file")
     parser.add_argument("--isolated", action="store_true", help="read no settings file")
     return parser
-
-
-def _size(text: str) -> int:
-    size = docker_bytes(text)
-    if not size:
-        raise argparse.ArgumentTypeError(f"must be a size such as 600MB, not {text!r}")
-    return size

@@ -10,8 +10,9 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dllint.arguments import byte_size
 from dllint.deploy.demand import PREFETCH, peak_bytes
-from dllint.deploy.sizes import DEFAULT_SHM, GIB, docker_bytes, shown
+from dllint.deploy.sizes import DEFAULT_SHM, GIB, shown
 from dllint.syntax.dtypes import DTYPE_BYTES
 
 _SHAPE = re.compile(r"\d+(?:[xX*,]\d+)*")
@@ -127,7 +128,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SHAPE[:DTYPE]",
         help="a tensor of a sample, such as 3x224x224 or 10:int64; as often as it has tensors",
     )
-    size.add_argument("--batch-bytes", type=_size, metavar="SIZE", help="bytes of a batch instead, such as 600MB")
+    size.add_argument("--batch-bytes", type=byte_size, metavar="SIZE", help="bytes of a batch instead, such as 600MB")
     parser.add_argument("--dtype", choices=sorted(DTYPE_BYTES), default="float32", help="of samples without one")
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     return parser
@@ -156,10 +157,3 @@ def _sample(text: str) -> tuple[tuple[int, ...], str]:
     if 0 in sides:
         raise argparse.ArgumentTypeError(f"a tensor without elements needs nothing: {text!r}")
     return sides, dtype
-
-
-def _size(text: str) -> int:
-    size = docker_bytes(text)
-    if not size:
-        raise argparse.ArgumentTypeError(f"must be a size such as 600MB, not {text!r}")
-    return size

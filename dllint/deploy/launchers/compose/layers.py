@@ -105,7 +105,3 @@ class Merged(NamedTuple):
             items = layer.tree.items() if layer.tree.is_list else [layer.tree] if layer.tree.text else []
             found.extend(Layer(item, layer.scope) for item in items)
         return found
-
-    def top_items(self) -> list[Layer]:
-        """The items of the layer that is merged last: lists that replace one another, such as `command`."""
-        return Merged(self.layers[:1]).items()

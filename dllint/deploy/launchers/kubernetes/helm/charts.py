@@ -169,22 +169,6 @@ class _Filler:
         return text if text is not None else put.action
 
 
-def _with_head(value: Node, head: Put, key: Node) -> Node:
-    """The value of a key with what an action in the key's own row puts first."""
-    tree = head.value.tree
-    if isinstance(value, MappingNode):
-        entries: list[tuple[Node, Node]] = [] if head.value.is_known else [(_unseen(key), key)]
-        if tree is not None:
-            entries.append((ScalarNode(_MERGE, "<<", key.start_mark, key.end_mark), tree.node))
-        return MappingNode(value.tag, entries + value.value, value.start_mark, value.end_mark)
-    if isinstance(value, SequenceNode):
-        unknown = ScalarNode(_STR, head.action, key.start_mark, key.end_mark)
-        known = [item.node for item in tree.items()] if tree is not None else []
-        items = known if head.value.is_known else [unknown]
-        return SequenceNode(value.tag, items + value.value, value.start_mark, value.end_mark)
-    return value
-
-
 def _unseen(at: Node) -> Node:
     """A key that says that nobody can see which keys a template puts here."""
     return ScalarNode(_STR, f"{UNSEEN}{at.start_mark.line}", at.start_mark, at.end_mark)
