@@ -215,7 +215,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("path", nargs="?", default=".", metavar="PATH")
-    parser.add_argument("--batch-bytes", type=byte_size, metavar="SIZE", help="bytes of a batch, where the code hides them")
+    parser.add_argument("--batch-bytes", type=byte_size, metavar="SIZE", help="bytes of a batch that the code hides")
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     parser.add_argument("--config", metavar="FILE", help="read settings from this file")
     parser.add_argument("--isolated", action="store_true", help="read no settings file")
