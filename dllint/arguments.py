@@ -189,12 +189,12 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("rules", "RULES: codes, prefixes of codes, names or ALL, with commas")
-    for flag, text in (
-        ("--select", "run these rules only"),
-        ("--extend-select", "run these, too"),
-        ("--ignore", "do not run these"),
+    for flag, parse_rules, text in (
+        ("--select", _some_rules, "run these rules only"),
+        ("--extend-select", _words, "run these, too"),
+        ("--ignore", _words, "do not run these"),
     ):
-        group.add_argument(flag, type=_words, action="extend", metavar="RULES", help=text)
+        group.add_argument(flag, type=parse_rules, action="extend", metavar="RULES", help=text)
     group.add_argument(
         "--per-file-ignores",
         type=_per_file_ignores,
@@ -273,6 +273,14 @@ def byte_size(text: str) -> int:
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word for word in re.split(r"[,\s]+", text) if word)
+
+
+def _some_rules(text: str) -> tuple[str, ...]:
+    """What `--select` is given. Nothing is a variable that was left empty: a run of no rules would look like praise."""
+    words = _words(text)
+    if not words:
+        raise argparse.ArgumentTypeError(f"must be codes, prefixes of codes, names or ALL, not {text!r}")
+    return words
 
 
 def _per_file_ignores(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -282,10 +282,9 @@ def _stdin(arguments: Arguments) -> tuple[str, bytes] | None:
 
 
 def _show_settings(settings: Settings) -> int:
-    from dllint.output import printable
-    from dllint.settings import as_table
+    from dllint.settings import as_toml
 
-    sys.stdout.writelines(f"{printable(key)} = {printable(value)}\n" for key, value in as_table(settings))
+    sys.stdout.writelines(f"{line}\n" for line in as_toml(settings))
     return OK
 
 

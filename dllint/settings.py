@@ -300,24 +300,42 @@ def _uncovered(selectors: tuple[str, ...], by: tuple[str, ...]) -> tuple[str, ..
     return tuple(selector for selector in selectors if not selector.upper().startswith(prefixes)) if by else selectors
 
 
-def as_table(settings: Settings) -> Iterable[tuple[str, str]]:
-    """The settings as pairs of a key and its value as it would stand in TOML, and the file they come from."""
-    yield "# settings file", settings.path or "none"
+def as_toml(settings: Settings) -> Iterable[str]:
+    """The lines of a settings file that sets the same, with comments for the keys that are not set."""
+    yield f"# settings file: {_quoted(settings.path) if settings.path else 'none'}"
     for key in KEYS:
         value = getattr(settings, key.replace("-", "_"))
-        if isinstance(value, tuple) and key == "target-python":
-            value = ".".join(str(part) for part in value)
-        yield key, _toml(value)
+        yield f"# {key}: not set" if value is None else f"{key} = {_toml(key, value)}"
 
 
-def _toml(value: object) -> str:
-    if value is None:
-        return '"default"'
-    if isinstance(value, Severity):
-        return _toml(value.label)
+def _toml(key: str, value: Any) -> str:
+    if key == "target-python":
+        return _quoted(".".join(str(part) for part in value))
+    if key == "severity":
+        return _inline_table({selector: _quoted(severity.label) for selector, severity in value})
+    if key == "per-file-ignores":
+        merged: dict[str, tuple[str, ...]] = {}
+        for glob, selectors in value:
+            merged[glob] = merged.get(glob, ()) + selectors
+        return _inline_table({glob: _array(selectors) for glob, selectors in merged.items()})
     if isinstance(value, tuple):
-        pairs = [item for item in value if isinstance(item, tuple)]
-        if pairs:
-            return "{ " + ", ".join(f"{_toml(name)} = {_toml(item)}" for name, item in pairs) + " }"
-        return f"[{', '.join(_toml(item) for item in value)}]"
-    return str(value) if isinstance(value, int) else '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return _array(value)
+    return str(value) if isinstance(value, int) else _quoted(value)
+
+
+def _inline_table(values: Mapping[str, str]) -> str:
+    return "{ " + ", ".join(f"{_quoted(key)} = {value}" for key, value in values.items()) + " }" if values else "{}"
+
+
+def _array(words: Iterable[str]) -> str:
+    return f"[{', '.join(map(_quoted, words))}]"
+
+
+def _quoted(text: str) -> str:
+    """A basic string of TOML: what does not print is escaped."""
+    return '"' + "".join(c if c.isprintable() and c not in '"\\' else _escaped(c) for c in text) + '"'
+
+
+def _escaped(character: str) -> str:
+    number = ord(character)
+    return "\\" + character if character in '"\\' else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -127,6 +127,9 @@ def test_bad_usage_is_told(here: Path, capsys: Captured, arguments: list[str], t
         (["--max-workers", "0"], "at least 1"),
         (["--platforms", "amiga"], '"linux", "macos", "windows"'),
         (["--per-file-ignores", "DLL901"], "must be GLOB:RULES"),
+        (["--select", ""], "must be codes, prefixes of codes, names or ALL, not ''"),
+        (["--select", " ,"], "must be codes"),
+        (["--select", "DLL9", "--select", ""], "must be codes"),
     ],
 )
 def test_a_bad_flag_is_told_with_what_is_allowed(capsys: Captured, arguments: list[str], told: str) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dllint import selection
 from dllint.finding import Failure, Finding, Location, Severity
 from dllint.rule import Rule
 from dllint.selection import enabled_rules, ignored_in, severity_of
-from dllint.settings import Settings, SettingsError, load, merge
+from dllint.settings import KEYS, PLATFORMS, Settings, SettingsError, as_toml, load, merge
 
 
 @pytest.fixture(autouse=True)
@@ -229,3 +232,41 @@ def test_excludes_and_per_file_ignores_add_up() -> None:
     merged = merge(base, extend_exclude=("b",), per_file_ignores=(("y", ("DLL2",)),))
     assert merged.extend_exclude == ("a", "b")
     assert merged.per_file_ignores == (("x", ("DLL1",)), ("y", ("DLL2",)))
+
+
+# --- printed ---
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda text: text == text.strip() != "")
+LISTS = st.lists(WORDS, max_size=3).map(tuple)
+COUNTS = st.integers(1, 10**9)
+PRINTED = st.builds(
+    Settings,
+    select=st.none() | LISTS,
+    ignore=LISTS,
+    exclude=st.none() | LISTS,
+    per_file_ignores=st.lists(st.tuples(WORDS, LISTS), max_size=3).map(tuple),
+    severity=st.dictionaries(WORDS, st.sampled_from(Severity), max_size=3).map(lambda table: tuple(table.items())),
+    target_python=st.none() | st.tuples(st.just(3), st.integers(0, 99)),
+    platforms=st.sets(st.sampled_from(sorted({*PLATFORMS.values()}))).map(tuple),
+    start_method=st.none() | st.sampled_from(["fork", "spawn", "forkserver"]),
+    max_workers=COUNTS,
+    batch_bytes=st.none() | COUNTS,
+    path=st.none() | WORDS,
+)
+
+
+@given(PRINTED)
+def test_what_is_printed_is_a_settings_file_that_sets_the_same(printed: Settings) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "dllint.toml")
+        file.write_text("".join(f"{line}\n" for line in as_toml(printed)), encoding="utf-8", newline="\n")
+        read = load(folder, config=str(file))
+    for key in KEYS.keys() - {"per-file-ignores"}:
+        name = key.replace("-", "_")
+        assert getattr(read, name) == getattr(printed, name)
+    assert silent(read) == silent(printed)
+
+
+def silent(settings: Settings) -> set[tuple[str, str]]:
+    """Which selector is silent in the files of which glob: one glob may be given more than once."""
+    return {(glob, selector) for glob, selectors in settings.per_file_ignores for selector in selectors}
