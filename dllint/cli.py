@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from dllint.arguments import Arguments, Output, parse
 from dllint.files import PathError, Project, discover, problem_with
-from dllint.rule import UnknownRuleError, registry, rule_named
+from dllint.registry import registry, rule_named
+from dllint.rule import UnknownRuleError
 from dllint.settings import Settings, SettingsError, load, merge
 
 if TYPE_CHECKING:

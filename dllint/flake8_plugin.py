@@ -133,9 +133,9 @@ class Run:
 
 
 def _opt_in() -> list[str]:
-    from dllint.rule import registry
+    from dllint.registry import listing
 
-    return [code for code, rule in registry().items() if rule.opt_in]
+    return [code for code, rule in listing().items() if rule.opt_in]
 
 
 def _given(options: Namespace) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def _choice(options: Namespace, settings: Settings) -> dict[str, tuple[str, ...]
     What the project's own settings select, flake8 shall not hide as off by default; and what flake8 is asked for by a
     code more specific than that of the whole plugin is on, whatever the default.
     """
-    from dllint.rule import registry
+    from dllint.registry import listing
     from dllint.selection import enabled_rules
 
     enabled = {rule.code for rule in enabled_rules(settings)}
@@ -159,9 +159,9 @@ def _choice(options: Namespace, settings: Settings) -> dict[str, tuple[str, ...]
     decide = DecisionEngine(options).decision_for
     asked = tuple(word for word in _words(options.select, options.extend_select) if word.startswith(_PLUGIN))
     specific = tuple(word for word in asked if word != _PLUGIN)
-    shown = [code for code in registry() if decide(code) is Decision.Selected]
+    shown = [code for code in listing() if decide(code) is Decision.Selected]
     extend = tuple(code for code in shown if code not in enabled and specific and code.startswith(specific))
-    return {"extend_select": extend, "ignore": tuple(code for code in registry() if code not in shown)}
+    return {"extend_select": extend, "ignore": tuple(code for code in listing() if code not in shown)}
 
 
 def _words(*lists: Iterable[str] | None) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dllint.files import Kind, Project
 from dllint.finding import Finding, Location
 from dllint.parallel import can_fork, processors, shared_out
 from dllint.records import dataclass, field, replace
-from dllint.rule import Rule, registry
+from dllint.registry import Entry, listing
 from dllint.selection import enabled_rules, ignored_in, is_shown, severity_of
 from dllint.settings import Settings
 from dllint.suppressions import Applied, Source, UnusedSuppression
@@ -33,8 +33,8 @@ class Program(Protocol):
     def prepare(self) -> None:
         """Find out what all subjects share, before the work is shared out."""
 
-    def subjects(self, subject_type: type) -> Iterable[Any]:
-        """All datasets, loaders, ... of the project: what a rule with this subject is called with."""
+    def subjects(self, kind: str) -> Iterable[Any]:
+        """All datasets, loaders, ... of the project: what a rule is called with whose subject is the class `kind`."""
 
     def source(self, path: str) -> Source | None:
         """The text of the file with this path; None for a file that the program does not know."""
@@ -109,7 +109,7 @@ def lint(
 
 
 def _lint_project(
-    project: Project, settings: Settings, rules: list[Rule], report: Report, load: Any, progress: Progress
+    project: Project, settings: Settings, rules: list[Entry], report: Report, load: Any, progress: Progress
 ) -> None:
     targets = {file.path: file for file in project.targets}
     report.file_count += len(targets)
@@ -133,7 +133,7 @@ def _lint_project(
 
 
 def _run_all(
-    rules: list[Rule], program: Program, settings: Settings, report: Report, progress: Progress
+    rules: list[Entry], program: Program, settings: Settings, report: Report, progress: Progress
 ) -> list[Finding]:
     """All rules on all subjects, shared out over processes where there is enough to do."""
     shares = _shares(program, settings)
@@ -146,11 +146,19 @@ def _run_all(
         return list(_run_rules(rules, program, part, step, (number, shares))), part.errors
 
     program.prepare()
+    _import_used(rules, program)
     found: list[Finding] = []
     for findings, errors in shared_out(work, shares):
         found += findings
         report.errors += errors
     return found
+
+
+def _import_used(rules: list[Entry], program: Program) -> None:
+    """Import what will run, once for all processes."""
+    for rule in rules:
+        if rule.subject != UnusedSuppression.__name__ and any(True for _ in _subjects(rule, program, Report())):
+            _ = rule.rule
 
 
 def _shares(program: Program, settings: Settings) -> int:
@@ -161,7 +169,7 @@ def _shares(program: Program, settings: Settings) -> int:
 
 
 def _run_rules(
-    rules: list[Rule], program: Program, report: Report, progress: Progress, share: tuple[int, int]
+    rules: list[Entry], program: Program, report: Report, progress: Progress, share: tuple[int, int]
 ) -> Iterator[Finding]:
     """The rules on one share of the subjects: with (k, n), the kth of n parts.
 
@@ -169,26 +177,25 @@ def _run_rules(
     """
     part, parts = share
     for done, rule in enumerate(rules, 1):
-        if rule.subject is not UnusedSuppression:
+        if rule.subject != UnusedSuppression.__name__:
             subjects = list(_subjects(rule, program, report))
             first, end = (len(subjects) * number // parts for number in (part, part + 1))
             yield from _run_rule(rule, subjects[first:end], report)
         progress(done, len(rules))
 
 
-def _subjects(rule: Rule, program: Program, report: Report) -> Iterator[Any]:
-    assert rule.subject is not None
+def _subjects(rule: Entry, program: Program, report: Report) -> Iterator[Any]:
     try:
         yield from program.subjects(rule.subject)
     except Exception:
         report.errors.append(_error(rule.code, ""))
 
 
-def _run_rule(rule: Rule, subjects: Iterable[Any], report: Report) -> Iterator[Finding]:
-    assert rule.run is not None
+def _run_rule(rule: Entry, subjects: Sequence[Any], report: Report) -> Iterator[Finding]:
+    """Where there is nothing to run it on, the rule is not even imported."""
     for subject in subjects:
         try:
-            yield from rule.run(subject)
+            yield from rule.check(subject)
         except Exception:  # noqa: PERF203 - one subject that makes a rule raise costs no other finding
             report.errors.append(_error(rule.code, getattr(subject, "path", "")))
 
@@ -200,19 +207,19 @@ def _without_duplicates(findings: Iterable[Finding]) -> list[Finding]:
 def _without_replaced(findings: list[Finding]) -> list[Finding]:
     """One cause gets one finding: drop it where a more specific rule reports on the same line."""
     lines = {(finding.code, finding.location.path, finding.location.row) for finding in findings}
-    replaced_by = {code: rule.replaced_by for code, rule in registry().items() if rule.replaced_by}
+    replaced_by = {code: listing()[code].rule.replaced_by for code in {finding.code for finding in findings}}
 
     def replaced(finding: Finding) -> bool:
         place = (finding.location.path, finding.location.row)
-        return any((code, *place) in lines for code in replaced_by.get(finding.code, ()))
+        return any((code, *place) in lines for code in replaced_by[finding.code])
 
     return [finding for finding in findings if not replaced(finding)]
 
 
-def _unused(applied: Applied, rules: list[Rule], settings: Settings, report: Report) -> Iterator[Finding]:
+def _unused(applied: Applied, rules: list[Entry], settings: Settings, report: Report) -> Iterator[Finding]:
     ran = {rule.code for rule in rules}
     for rule in rules:
-        if rule.subject is not UnusedSuppression:
+        if rule.subject != UnusedSuppression.__name__:
             continue
         # That a comment switches this very rule off cannot be judged before this rule has run.
         others = ran - {rule.code}

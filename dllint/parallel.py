@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 from collections.abc import Callable
 from typing import TypeVar
@@ -26,6 +25,8 @@ def shared_out(work: Callable[[int], _Result], shares: int) -> list[_Result]:
 
     The results have to pickle. What a process cannot finish (it is killed, it runs out of memory) is done again here.
     """
+    import pickle
+
     children = [_start(work, number) for number in range(1, shares)]
     results = [work(0)]
     for number, (process, channel) in enumerate(children, 1):
@@ -43,6 +44,8 @@ def _start(work: Callable[[int], _Result], number: int) -> tuple[int, int]:
         os.close(writing)
         return process, reading
     try:
+        import pickle
+
         os.close(reading)
         with os.fdopen(writing, "wb") as channel:
             channel.write(pickle.dumps(work(number)))

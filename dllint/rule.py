@@ -1,4 +1,4 @@
-"""The Rule type and the registry of rules.
+"""The Rule type: what a rule module holds.
 
 A rule module holds one `RULE` and one check. The type of the check's first argument is its subject: the linter calls
 the check once for each dataset, loader, module ... that the project has.
@@ -6,11 +6,8 @@ the check once for each dataset, loader, module ... that the project has.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from dllint.finding import Failure, Finding, Fix, Location, Related, Severity
@@ -106,41 +103,3 @@ class Rule:
 def rule_url(code: str, name: str) -> str:
     """Where the documentation of the rule with this code and name stands."""
     return f"{DOCS_URL}#{code.lower()}-{name}"
-
-
-@cache
-def registry() -> dict[str, Rule]:
-    """All rules by code, in the order of their codes. Each module of `dllint.rules` named `dll...` gives one."""
-    package = importlib.import_module("dllint.rules")
-    rules = {}
-    for info in pkgutil.iter_modules(package.__path__):
-        if not info.name.startswith("dll"):
-            continue
-        module = importlib.import_module(f"dllint.rules.{info.name}")
-        rule: Rule = module.RULE
-        rule.doc = module.__doc__ or ""
-        rules[rule.code] = rule
-    return dict(sorted(rules.items()))
-
-
-def rule_named(text: str) -> Rule:
-    """The rule with this code or name, in any case of letters. Raises UnknownRuleError."""
-    wanted = text.strip().lower()
-    for rule in registry().values():
-        if wanted in (rule.code.lower(), rule.name):
-            return rule
-    raise UnknownRuleError(f"no rule is called {text!r}; `dllint rules` lists them")
-
-
-def expand(selector: str) -> Iterator[Rule]:
-    """The rules that a code, a prefix of codes (`DLL2`), a name or `ALL` means. Raises UnknownRuleError if none."""
-    wanted = selector.strip()
-    if wanted.upper() == "ALL":
-        yield from registry().values()
-        return
-    prefix = wanted.upper()
-    matches = [rule for rule in registry().values() if rule.name == wanted.lower() or rule.code.startswith(prefix)]
-    if not matches or not wanted:
-        codes = ", ".join(registry())
-        raise UnknownRuleError(f"no rule matches {selector!r}; use ALL, a prefix, a name, or one of: {codes}")
-    yield from matches

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from dllint.finding import Finding, Severity
 from dllint.globs import Globs
-from dllint.rule import Rule, UnknownRuleError, expand, registry
+from dllint.registry import Entry, expand, listing
+from dllint.rule import UnknownRuleError
 from dllint.settings import Settings, SettingsError
 
 _NEVER = -1
@@ -15,7 +16,7 @@ _DEFAULT = 0
 _BY_NAME = 1_000
 
 
-def enabled_rules(settings: Settings) -> list[Rule]:
+def enabled_rules(settings: Settings) -> list[Entry]:
     """The rules to run, in the order of their codes.
 
     For each rule the most specific selector wins (`ALL`, then longer and longer prefixes, then the name); at equal
@@ -23,11 +24,11 @@ def enabled_rules(settings: Settings) -> list[Rule]:
     """
     check_selectors(settings)
     selectors = [*(settings.select or ()), *settings.extend_select]
-    selected = {code: _DEFAULT for code, rule in registry().items() if settings.select is None and not rule.opt_in}
+    selected = {code: _DEFAULT for code, rule in listing().items() if settings.select is None and not rule.opt_in}
     _weigh(selectors, selected)
     ignored: dict[str, int] = {}
     _weigh(settings.ignore, ignored)
-    rules = registry().values()
+    rules = listing().values()
     return [rule for rule in rules if selected.get(rule.code, _NEVER) > ignored.get(rule.code, _NEVER)]
 
 
@@ -45,7 +46,7 @@ def _weigh(selectors: Iterable[str], weights: dict[str, int]) -> None:
             weights[rule.code] = max(weights.get(rule.code, _NEVER), _specificity(selector, rule))
 
 
-def _specificity(selector: str, rule: Rule) -> int:
+def _specificity(selector: str, rule: Entry) -> int:
     wanted = selector.strip().upper()
     if wanted == "ALL":
         return _DEFAULT + 1
@@ -83,7 +84,7 @@ def _selectors(settings: Settings) -> Iterator[tuple[str, str]]:
 def _suggestion(selector: str) -> str:
     from difflib import get_close_matches
 
-    words = {word.lower(): word for rule in registry().values() for word in (rule.code, rule.name)}
+    words = {word.lower(): word for rule in listing().values() for word in (rule.code, rule.name)}
     close = get_close_matches(selector.lower(), words, n=1)
     return f"; did you mean {words[close[0]]!r}?" if close else ""
 

@@ -12,7 +12,8 @@ from functools import cache
 from typing import NamedTuple, Protocol
 
 from dllint.finding import Finding
-from dllint.rule import UnknownRuleError, expand
+from dllint.registry import expand
+from dllint.rule import UnknownRuleError
 
 _MARKS = (b"noqa", b"dllint:")
 """Bytes that a file must contain, in any case of letters, before it is worth looking for comments in it."""

@@ -9,7 +9,6 @@ from typing import Any
 from dllint.code.program import Program, Unreadable, is_config
 from dllint.deploy.plan import Plan
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.training import Training
 from dllint.files import Kind, Project, SourceFile
 from dllint.records import replace
 from dllint.settings import Settings
@@ -55,17 +54,17 @@ class WholeProject:
         self.code.prepare()
         _ = self.plan.trainings
 
-    def subjects(self, kind: type) -> Iterable[Any]:
-        """All subjects of a rule whose check takes a `kind`."""
-        if kind is Training:
+    def subjects(self, kind: str) -> Iterable[Any]:
+        """All subjects of a rule whose check takes an object of the class `kind`."""
+        if kind == "Training":
             return self.plan.trainings
-        if kind is Unreadable:
+        if kind == Unreadable.__name__:
             return self._unreadable_files()
         return self.code.subjects(kind)
 
     def _unreadable_files(self) -> Iterator[Unreadable]:
         yield from self._unreadable
-        yield from self.code.subjects(Unreadable)
+        yield from self.code.subjects(Unreadable.__name__)
         yield from self.plan.unreadable()
 
     def source(self, path: str) -> Source | None:

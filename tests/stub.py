@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from dllint import cli, linter, selection
-from dllint import rule as rules
+from dllint import cli, linter, registry, selection
 from dllint.files import Project
 from dllint.finding import Failure, Finding, Location, Related, Severity
 from dllint.output import sarif
+from dllint.registry import Entry
 from dllint.rule import Rule
 from dllint.settings import Settings
 from dllint.suppressions import UnusedSuppression
@@ -43,8 +43,8 @@ class StubProgram:
     def prepare(self) -> None:
         """Nothing is shared by these subjects."""
 
-    def subjects(self, subject_type: type) -> Iterable[Line]:
-        assert subject_type is Line
+    def subjects(self, kind: str) -> Iterable[Line]:
+        assert kind == "Line"
         for path, source in self.sources.items():
             for row, text in enumerate(source.lines, 1):
                 yield Line(path, row, text)
@@ -105,9 +105,26 @@ RULES = {
 }
 
 
+class StubEntry(Entry):
+    """An entry of a rule that no module holds."""
+
+    @property
+    def rule(self) -> Rule:
+        return RULES[self.code]
+
+
+def _entry(rule: Rule) -> Entry:
+    assert rule.subject is not None
+    return StubEntry(rule.code, rule.name, rule.opt_in, rule.subject.__name__, module="")
+
+
+LISTING = {code: _entry(rule) for code, rule in RULES.items()}
+
+
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run with the rules and the program of this module."""
-    for module in (rules, selection, linter, cli, sarif):
-        monkeypatch.setattr(module, "registry", lambda: RULES)
+    for module in (registry, selection, linter, sarif):
+        monkeypatch.setattr(module, "listing", lambda: LISTING)
+    monkeypatch.setattr(cli, "registry", lambda: RULES)
     monkeypatch.setattr(linter, "_load", StubProgram)

@@ -7,7 +7,7 @@ import pytest
 from dllint.diagnose.advice import BY_CLASS, BY_NAME, advice_on
 from dllint.diagnose.signatures import NEEDLES, OTHERS, SIGNATURES
 from dllint.finding import Failure
-from dllint.rule import registry
+from dllint.registry import registry
 from logs import read
 
 TEXTS = {

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from dllint.rule import registry
+from dllint.registry import registry
 from dllint.settings import KEYS, Settings
 from harness import ROOT
 

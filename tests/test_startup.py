@@ -32,3 +32,14 @@ def test_a_plain_run_imports_nothing_heavy(tmp_path: Path) -> None:
     program = tmp_path / "train.py"
     program.write_text(FAULTY)
     assert modules_after(str(program), "--output-format", "json") & HEAVY == set()
+
+
+def test_rules_that_have_nothing_to_look_at_are_not_imported(tmp_path: Path) -> None:
+    program = tmp_path / "train.py"
+    program.write_text(FAULTY)
+    imported = {name for name in modules_after(str(program), "--output-format", "json") if name.startswith("dllint.")}
+    assert "dllint.rules.dll402_prefetch_without_workers" in imported
+    assert "dllint.rules.dll302_large_python_container" not in imported, "off by default"
+    assert "dllint.rules.dll201_handle_in_init" not in imported, "there is no dataset"
+    assert not any(name.startswith("dllint.rules.dll7") for name in imported), "nothing starts a container"
+    assert "dllint.deploy.evidence" not in imported

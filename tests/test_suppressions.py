@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dllint import rule as rules
+from dllint import registry
 from dllint.finding import Failure, Finding, Location, Severity
 from dllint.rule import Rule
 from dllint.suppressions import Suppressions
@@ -19,12 +19,12 @@ from dllint.syntax.python import Source
 @pytest.fixture(autouse=True, scope="module")
 def few_rules() -> object:
     """A registry of two rules, whatever rules there are."""
-    registry = {
+    rules = {
         code: Rule(code, name, Severity.WARNING, Failure.STALL, "0.1")
         for code, name in (("DLL201", "handle-in-init"), ("DLL501", "unguarded-main"))
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rules, "registry", lambda: registry)
+        patch.setattr(registry, "listing", lambda: rules)
         yield
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dllint.cli import main
 from dllint.diagnose.symptoms import rules_about
-from dllint.rule import registry
+from dllint.registry import registry
 
 Captured = pytest.CaptureFixture[str]
 

@@ -325,8 +325,8 @@ class Program:
         """Find the loaders and the datasets: what all subjects share."""
         _ = self.facts.worker_entries
 
-    def subjects(self, kind: type) -> Iterable[Any]:
-        """All subjects of a rule whose check takes a `kind`."""
+    def subjects(self, kind: str) -> Iterable[Any]:
+        """All subjects of a rule whose check takes an object of the class `kind`."""
         return _SUBJECTS[kind](self)
 
     def _unreadable_files(self) -> list[Unreadable]:
@@ -390,7 +390,7 @@ def _closure(roots: set[str], derived: dict[str, list[str]]) -> set[str]:
     return found
 
 
-_SUBJECTS: dict[type, Callable[[Program], Iterable[Any]]] = {
+_FINDERS: dict[type, Callable[[Program], Iterable[Any]]] = {
     Unreadable: Program._unreadable_files,
     Program: lambda program: [program],
     Module: lambda program: [m for m in program.parsed_seeds if m.is_target],
@@ -404,3 +404,4 @@ _SUBJECTS: dict[type, Callable[[Program], Iterable[Any]]] = {
     Childless: processes.find,
     Launch: forked_ranks.find,
 }
+_SUBJECTS = {kind.__name__: find for kind, find in _FINDERS.items()}

@@ -13,13 +13,13 @@ from dllint.code.program import Program, Unreadable
 from dllint.deploy.imports import Imports
 from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.workload import ShmSource, Workload
 from dllint.files import Kind
 from dllint.settings import Settings
 from dllint.syntax.python import CannotParseError
 
 if TYPE_CHECKING:
     from dllint.deploy.training import Training
+    from dllint.deploy.workload import Workload
 
 _T = TypeVar("_T")
 _LARGEST_ASIDE = 1_000_000
@@ -92,6 +92,8 @@ class Plan:
 
     def _hand_over(self, stand_in: Workload, workloads: list[Workload]) -> None:
         """Give the flaws of a stand-in to the container that it stands for, unless that is given what it needs."""
+        from dllint.deploy.workload import ShmSource
+
         files, name = stand_in.stands_for or ((), "")
         paths = {self.files[file].path for file in files if file in self.files}
         for workload in workloads:
@@ -122,6 +124,8 @@ class Plan:
     @cached_property
     def trainings(self) -> list[Training]:
         """The workloads that train with torch."""
+        if not self.workloads:
+            return []
         from dllint.deploy import evidence
 
         found = (evidence.training(workload, self) for workload in self.workloads)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dllint.diagnose.signatures import Signature
 from dllint.finding import Failure
-from dllint.rule import registry
+from dllint.registry import registry
 
 
 class Advice(NamedTuple):

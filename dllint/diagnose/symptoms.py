@@ -9,7 +9,8 @@ from dllint.diagnose.advice import advice_on
 from dllint.diagnose.classification import classify
 from dllint.diagnose.reading import lines
 from dllint.diagnose.signatures import NEEDLES, OTHERS, SIGNATURES
-from dllint.rule import Rule, registry
+from dllint.registry import registry
+from dllint.rule import Rule
 
 _CODE = re.compile(r"\s*DLL\d+\s*", re.IGNORECASE)
 _WORD = re.compile(r"[a-z_]{4,}")

@@ -12,7 +12,8 @@ from dllint import __version__
 from dllint.finding import Finding, Location, Severity
 from dllint.linter import Report
 from dllint.output import Style, slashed, with_cell
-from dllint.rule import Rule, registry
+from dllint.registry import listing
+from dllint.rule import Rule
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _BASE = "%SRCROOT%"
@@ -24,7 +25,7 @@ def write(report: Report, stream: TextIO, style: Style) -> None:
     suppressed = [(finding, "inSource") for finding in report.suppressed]
     suppressed += [(finding, "external") for finding in report.baselined]
     found = [*((finding, "") for finding in report.findings), *suppressed]
-    rules = [registry()[code] for code in sorted({finding.code for finding, _ in found})]
+    rules = [listing()[code].rule for code in sorted({finding.code for finding, _ in found})]
     places = {rule.code: number for number, rule in enumerate(rules)}
     run = {
         "tool": {"driver": _driver(rules)},
