@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dllint.rule import registry
+from dllint.registry import registry
 from ecosystem import cache, digest, pins, precision
 from ecosystem.digest import DIGEST, Entry
 from harness import ROOT
