@@ -6,7 +6,6 @@ import io
 
 from dllint.diagnose import classify, lines
 from dllint.diagnose.classification import Log
-from dllint.diagnose.signatures import NEEDLES
 
 TORCH = "/opt/env/lib/python3.11/site-packages/torch"
 PYTHON = "/usr/lib/python3.11"
@@ -43,7 +42,7 @@ def caught(exception: str, *frames: str, last: str) -> str:
 
 
 def read(log: str | bytes) -> Log:
-    return classify(lines(io.BytesIO(log.encode() if isinstance(log, str) else log), NEEDLES))
+    return classify(lines(io.BytesIO(log.encode() if isinstance(log, str) else log)))
 
 
 def names(log: str | bytes) -> list[str]:

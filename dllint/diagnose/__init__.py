@@ -16,7 +16,6 @@ from dllint.diagnose import report
 from dllint.diagnose.advice import advice_on
 from dllint.diagnose.classification import Log, classify
 from dllint.diagnose.reading import lines
-from dllint.diagnose.signatures import NEEDLES
 from dllint.diagnose.suspects import look_for
 from dllint.files import PathError, problem_with
 from dllint.finding import Finding
@@ -58,7 +57,7 @@ def _read(path: str) -> Log:
 
 
 def _classified(stream: BinaryIO) -> Log:
-    return classify(lines(stream, NEEDLES))
+    return classify(lines(stream))
 
 
 def _findings(log: Log, project: str) -> list[Finding]:

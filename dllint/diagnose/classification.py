@@ -23,6 +23,7 @@ from dllint.diagnose.signatures import (
     Role,
     Signature,
 )
+from dllint.diagnose.signs import may_match
 from dllint.diagnose.tracebacks import Frame, Traceback
 from dllint.finding import Failure
 from dllint.records import dataclass, field
@@ -205,6 +206,8 @@ class _Reader:
         return found
 
     def _match(self, writer: _Writer, text: str) -> Signature | None:
+        if not may_match(text):
+            return None
         traceback = writer.traceback.text
         for pattern, signature in COMPILED:
             if not pattern.search(text):

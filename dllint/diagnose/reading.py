@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import BinaryIO
+
+from dllint.diagnose.signs import SIGNS, Sign
 
 _BLOCK = 1 << 18
 _PAGE = 1 << 14
 """Bytes that are looked at before and after a hit: a traceback stands before its error, followers after it."""
+_MOST_CURIOUS = 16
+"""Pages that are read for a needle alone: where nothing is recognised, they hold what comes nearest."""
 _LONGEST = 1 << 20
 """Bytes of a line that are kept together; progress bars may go without an end of line for megabytes."""
 _BOMS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
-def lines(stream: BinaryIO, needles: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The lines near one of `needles`, and the last ones: (row from 1, bytes without the newline).
+def lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The lines near a sign of an error text, the first and the last ones: (row from 1, bytes without the newline).
 
     A row that does not follow the one before it says that something was left out.
     """
-    row, before, after = 1, b"", False
-    for page, hot in _pages(stream, needles):
+    row, before, after = 1, b"", True
+    for page, hot in _pages(stream):
         if hot:
             yield from _rows(row - before.count(b"\n"), before)
         if hot or after:
@@ -35,15 +39,22 @@ def _rows(row: int, page: bytes) -> Iterator[tuple[int, bytes]]:
     return enumerate(page.removesuffix(b"\n").split(b"\n"), row) if page else iter(())
 
 
-def _pages(stream: BinaryIO, needles: Sequence[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """The log cut at ends of lines, and whether a needle is in the piece."""
+def _pages(stream: BinaryIO) -> Iterator[tuple[bytes, bool]]:
+    """The log cut at ends of lines, and whether a sign is in the piece."""
+    curious = _MOST_CURIOUS
+    apart: list[Sign] = []
     for block in _blocks(stream):
-        found = [needle for needle in needles if needle in block]
+        found = [sign for sign in SIGNS if sign.needle in block]
+        asked = [sign.pattern for sign in (*found, *(sign for sign in apart if sign not in found))]
+        apart = [sign for sign in found if sign.apart]
         start = 0
         while start < len(block):
             end = block.find(b"\n", start + _PAGE) + 1 or len(block)
             page = block[start:end]
-            yield page, any(needle in page for needle in found)
+            hot = any(pattern.search(page) for pattern in asked)
+            if not hot and curious and any(sign.needle in page for sign in found):
+                hot, curious = True, curious - 1
+            yield page, hot
             start = end
 
 

@@ -372,19 +372,3 @@ CAUGHT = re.compile(r"Caught (\w+) in (?:DataLoader worker process \d+|pin memor
 EXIT_STATUS = re.compile(r"\bexit(?:ed)?(?: with)?(?: code| status)[ :=]*(\d+)\b")
 
 COMPILED = tuple((re.compile(signature.pattern), signature) for signature in SIGNATURES)
-
-NEEDLES = (
-    b"Error",
-    b"orker",
-    b"Traceback (most recent call last)",
-    b"shared memory",
-    b"Watchdog caught",
-    b"use of fork() may lead",
-    b"Killed process",
-    b"Producer process has been",
-    b"bootstrapping phase",
-    b"items of ancdata",
-    b"DataLoader timed out",
-    b"BadZipFile: ",
-)
-"""What to look for in the bytes of a log: every text of the table stands near one of these."""

@@ -8,7 +8,7 @@ import re
 from dllint.diagnose.advice import advice_on
 from dllint.diagnose.classification import classify
 from dllint.diagnose.reading import lines
-from dllint.diagnose.signatures import NEEDLES, OTHERS, SIGNATURES
+from dllint.diagnose.signatures import OTHERS, SIGNATURES
 from dllint.registry import registry
 from dllint.rule import Rule
 
@@ -34,7 +34,7 @@ def rules_about(symptom: str) -> list[Rule]:
 
 def _behind(symptom: str) -> list[str]:
     """Codes of the rules that can cause the failure that the text tells of."""
-    log = classify(lines(io.BytesIO(symptom.encode("utf-8", "replace")), NEEDLES))
+    log = classify(lines(io.BytesIO(symptom.encode("utf-8", "replace"))))
     told = [each.signature for each in log.diagnoses[:1]]
     named = [each for each in (*SIGNATURES, *OTHERS) if each.name == _plain(symptom)]
     return [code for signature in told or named[:1] for code in advice_on(signature).rules]
