@@ -237,7 +237,7 @@ AttributeError: '_MultiProcessingDataLoaderIter' object has no attribute '_shutd
 def test_a_text_by_itself(name: str, text: str) -> None:
     found = read(f"epoch 3\n{text}\n").diagnoses
     assert [each.signature.name for each in found] == [name]
-    assert found[0].line == 2
+    assert found[0].first.line == 2
 
 
 def test_the_example_texts_cover_the_table() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from dllint.diagnose.cleaning import Line, lines_of
-from dllint.diagnose.masking import masked
+from dllint.diagnose.diagnosis import Diagnosis, Evidence, evidence_of, in_order
 from dllint.diagnose.nearest import Near, Nearest
 from dllint.diagnose.signatures import (
     CAUGHT,
@@ -24,19 +25,17 @@ from dllint.diagnose.signatures import (
     Signature,
 )
 from dllint.diagnose.signs import may_match
-from dllint.diagnose.tracebacks import Frame, Traceback
+from dllint.diagnose.times import Moment, moment
+from dllint.diagnose.tracebacks import Traceback
 from dllint.finding import Failure
 from dllint.records import dataclass, field
 
-_MOST_EVIDENCE = 5
-_LONGEST_EVIDENCE = 500
 _ALERT, _CAUGHT_REACH = 20, 60
 """Lines that are read with care after a frame, and after an exception that a worker handed on."""
-_EXPLAINS_BEFORE = 400
-"""Lines that a symptom may be printed before the cause that explains it: processes do not wait for one another."""
 _WRAPPED_AT = 60
 """Length from which a line may have been broken by a terminal."""
 _MOST_DULL = 20_000
+_MOST_SKIPPED = 16
 _MOST_WRITERS = 1_000
 _RAISED = re.compile(
     r"(?:\S+\s+){0,3}?(?!(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b)"
@@ -50,29 +49,6 @@ _FETCHING = re.compile(r"_utils/fetch\.py ")
 _COLLATING = re.compile(r"_utils/collate\.py \S+\Z")
 _IN_WORK = re.compile(rf"{re.escape(_WORKER_LOOP)}|{_FETCHING.pattern}")
 _DIGITS = b"0123456789"
-
-
-class Evidence(NamedTuple):
-    """A line of the log that speaks for a failure."""
-
-    line: int
-    text: str
-
-
-@dataclass
-class Diagnosis:
-    """One failure that a log tells of."""
-
-    signature: Signature
-    evidence: list[Evidence]
-    frames: list[Frame]
-    times: int = 1
-    """How often the log tells of it."""
-
-    @property
-    def line(self) -> int:
-        """Where it is first told of."""
-        return self.evidence[0].line
 
 
 class Log(NamedTuple):
@@ -125,6 +101,10 @@ class _Reader:
         self.bare: set[str] = set()
         """Names of those that were seen without the frames that belong to them."""
         self.status: tuple[int, Evidence] | None = None
+        self.stamp = ""
+        """The time on the last line that had any."""
+        self.skipped: deque[bytes] = deque(maxlen=_MOST_SKIPPED)
+        """The lines since then that were not looked into."""
 
     def read(self, row: int, raw: bytes) -> None:
         if row > self.row + 1 and self.row:
@@ -137,6 +117,7 @@ class _Reader:
             return
         shape = raw.translate(None, _DIGITS)
         if shape in self.dull:
+            self.skipped.append(raw)
             return
         meant = [self._line(row, line) for line in lines_of(raw)]
         if not any(meant) and len(self.dull) < _MOST_DULL:
@@ -152,7 +133,7 @@ class _Reader:
         if status == 0:  # whatever was warned of did not come
             failures = [each for each in failures if each.signature.role is not Role.NOTE]
         if status == 124 and self.status and all(each.signature.role is Role.NOTE for each in failures):
-            failures.append(Diagnosis(ENDED_BY_TIMEOUT, [self.status[1]], []))
+            failures.append(Diagnosis(ENDED_BY_TIMEOUT, [self.status[1]]))
         return Log(in_order(failures), [] if failures else self.nearest.best(), self.row)
 
     def _line(self, row: int, line: Line) -> bool:
@@ -161,6 +142,9 @@ class _Reader:
             self._close_all()
         writer = self.writers.setdefault(line.who, _Writer())
         text = line.text
+        if line.stamp:
+            self.stamp = line.stamp
+            self.skipped.clear()
         if self._in_traceback(writer, row, line):
             return True
         if not text.strip():
@@ -169,18 +153,28 @@ class _Reader:
         if caught:
             if writer.caught and writer.caught.exception != caught[1]:
                 self._close(writer)
-            writer.caught = _Caught(caught[1], _evidence(row, text))
+            writer.caught = _Caught(caught[1], self._evidence(row, text))
             self.alert = _CAUGHT_REACH
             return True
         status = EXIT_STATUS.search(text)
         if status:
-            self.status = int(status[1]), _evidence(row, text)
+            self.status = int(status[1]), self._evidence(row, text)
         signature = self._signature(writer, text)
         if signature is not None:
             found = re.search(signature.pattern, text)
-            self._report(writer, signature, _evidence(row, text, found.start() if found else 0))
+            self._report(writer, signature, self._evidence(row, text, found.start() if found else 0))
             return True
         return self._end_of_traceback(writer, row, text) or status is not None
+
+    def _evidence(self, row: int, text: str, at: int = 0) -> Evidence:
+        return evidence_of(row, text, at, self._now())
+
+    def _now(self) -> Moment | None:
+        """The time on the current line, or on the last one before it that has any."""
+        stamps = (line.stamp for raw in reversed(self.skipped) for line in lines_of(raw) if line.stamp)
+        self.stamp = next(stamps, self.stamp)
+        self.skipped.clear()
+        return moment(self.stamp)
 
     def _in_traceback(self, writer: _Writer, row: int, line: Line) -> bool:
         """Take in the head, a frame or source code of a traceback, if the line is one."""
@@ -190,7 +184,7 @@ class _Reader:
         if traceback.started:
             self._lose(writer)
         elif writer.lost is None and traceback.frames and re.search(FEEDER, traceback.frames[-1]):
-            writer.lost = _evidence(row, line.text)
+            writer.lost = self._evidence(row, line.text)
         self.alert = max(self.alert, _CAUGHT_REACH if writer.caught else _ALERT)
         return True
 
@@ -228,15 +222,15 @@ class _Reader:
         if raised is None or not writer.traceback.text:
             return False
         if writer.lost:
-            writer.lost = _evidence(row, text)
+            writer.lost = self._evidence(row, text)
             self._lose(writer)
             return True
         if writer.caught and writer.caught.exception == raised["name"]:
-            self._raised(writer, raised["name"], _evidence(row, text))
+            self._raised(writer, raised["name"], self._evidence(row, text))
             return True
         if writer.caught or writer.traceback.age > 1 or not _IN_WORK.search(writer.traceback.text):
             return False
-        self._raised(writer, raised["name"], _evidence(row, text))
+        self._raised(writer, raised["name"], self._evidence(row, text))
         return True
 
     def _report(self, writer: _Writer, signature: Signature, evidence: Evidence) -> None:
@@ -247,9 +241,12 @@ class _Reader:
             if writer.caught.evidence.line != evidence.line:
                 lines.insert(0, writer.caught.evidence)
             writer.caught = None
-        known = self.found.setdefault(signature.name, Diagnosis(signature, [], list(writer.traceback.users), 0))
-        known.times += 1
-        known.evidence += [each for each in lines if each not in known.evidence][: _MOST_EVIDENCE - len(known.evidence)]
+        frames = list(writer.traceback.users)
+        known = self.found.get(signature.name)
+        if known is None:
+            self.found[signature.name] = Diagnosis(signature, lines, frames)
+        else:
+            known.add(lines, frames)
 
     def _raised(self, writer: _Writer, exception: str, last: Evidence) -> None:
         """An exception that no signature knows, out of a worker or out of making a sample in main."""
@@ -277,25 +274,3 @@ class _Reader:
             self._close(writer)
         self.writers.clear()
         self.alert = 0
-
-
-def in_order(failures: list[Diagnosis]) -> list[Diagnosis]:
-    """First cause first: by time, but a symptom stands behind a cause close to it, and warnings stand last."""
-    causes = [each.line for each in failures if each.signature.role is Role.CAUSE]
-
-    def place(each: Diagnosis) -> tuple[bool, float]:
-        role, line = each.signature.role, each.line
-        if role is Role.SYMPTOM:
-            explained = [cause for cause in causes if line < cause <= line + _EXPLAINS_BEFORE]
-            return False, min(explained) + 0.5 if explained else line
-        return role is Role.NOTE, line
-
-    return sorted(failures, key=place)
-
-
-def _evidence(row: int, text: str, at: int = 0) -> Evidence:
-    """The line, or the part of a long one around the place that speaks."""
-    if at > _LONGEST_EVIDENCE // 2:
-        # From a word on: the rest of a token that is cut in two could not be masked.
-        text = f"... {text[at - _LONGEST_EVIDENCE // 4 :].partition(' ')[2]}"
-    return Evidence(row, masked(text.strip()[: 2 * _LONGEST_EVIDENCE])[:_LONGEST_EVIDENCE])

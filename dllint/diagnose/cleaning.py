@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from dllint.diagnose.times import stamp_of
+
 
 class Line(NamedTuple):
     """What one process wrote."""
@@ -15,6 +17,8 @@ class Line(NamedTuple):
     """What the prefixes say of the writer: rank, pod, container. Empty for a log of one writer."""
     text: str
     """Without colours and prefixes; spaces at its start are kept, they tell source code from messages."""
+    stamp: str = ""
+    """The time that was put on it, as it was written; the outermost one, where there are several."""
     boxed: bool = False
     """Whether rich has drawn a box around it, as it does around the frames of a traceback."""
 
@@ -22,21 +26,21 @@ class Line(NamedTuple):
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]|(?:\^\[|#033|\\x1b|\\u001b)\[[\d;]*m"
 )
-_ESCAPE_MARKS = ("\x1b", "^[[", "#033[", "\\x1b[", "\\u001b[")
+_ESCAPE_MARK = re.compile(r"\x1b|\^\[\[|#033\[|\\(?:x1b|u001b)\[")
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 _PREFIX = re.compile(
     rf"""
-    \[?\d{{4}}[-/]\d\d[-/]\d\d[T\ _]{_TIME}(?:Z|\ ?[+-]\d\d:?\d\d|\ UTC)?\]?(?:\ -)?[\ :]?   # ISO time
+    \[?(?P<iso>\d{{4}}[-/]\d\d[-/]\d\d[T\ _]{_TIME}(?:Z|\ ?[+-]\d\d:?\d\d|\ UTC)?)\]?(?:\ -)?[\ :]?   # ISO time
     | \[?{_TIME}\]?\ (?:-\ )?  # time of day
-    | [A-Z][a-z]{{2}}\ [ \d]\d\ {_TIME}\ [\w.-]+\ (?P<unit>[\w./@-]+(?:\[\d+\])?):\ ?  # syslog, journald
+    | (?P<syslog>[A-Z][a-z]{{2}}\ [ \d]\d\ {_TIME})\ [\w.-]+\ (?P<unit>[\w./@-]+(?:\[\d+\])?):\ ?  # syslog, journald
     | \[?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)(?:\]|\ *[:|]|\ -)\ ?  # loggers
+    | \[?[EWIF](?P<glog>\d{{4}}\ {_TIME})\ +(?:\d+\ )?[\w./-]+:\d+\]\ ?  # glog
     | (?P<task>\[[\w.,/:@=+ -]{{1,80}}\](?:<std(?:err|out)>)?:?)\ ?(?=.*\S)  # [rank0]: [pod/a/b] [1,0]<stderr>:
     | (?P<service>[\w.-]+)\ *\|\ ?  # compose
     | \((?P<actor>[\w.:<>-]+\ (?:pid=\d+|ip=)[^)]*)\)\ ?  # ray
     | (?P<number>\d{{1,5}}):\ ?  # srun -l
     | >\ (?=\S|\ )                                                             # quoted in a mail or an issue
     | (?:stdout|stderr)\ [FP]\ ?  # container runtimes
-    | [EWIF]\d{{4}}\ {_TIME}\ +\d+\ [\w./-]+:\d+\]\ ?  # glog
     """,
     re.VERBOSE,
 )
@@ -57,50 +61,57 @@ def lines_of(raw: bytes) -> Iterator[Line]:
         text = piece.decode("utf-8", "replace").lstrip("\ufeff")
         if not text.strip():
             continue
-        who, text = _without_prefixes(_without_colours(text))
+        who, stamp, text = _without_prefixes(_without_colours(text))
         if text.startswith("{"):
-            yield from _of_json(who, text)
+            yield from _of_json(who, stamp, text)
         elif text.startswith(_BOXES):
-            yield Line(who, text.strip(_BOX), boxed=True)
+            yield Line(who, text.strip(_BOX), stamp, boxed=True)
         else:
-            yield from _split(who, text)
+            yield from _split(who, stamp, text)
 
 
 def _without_colours(text: str) -> str:
-    if any(mark in text for mark in _ESCAPE_MARKS):
+    if _ESCAPE_MARK.search(text):
         text = _ESCAPES.sub("", text)
     return text
 
 
-def _without_prefixes(text: str) -> tuple[str, str]:
-    parts = []
+def _without_prefixes(text: str) -> tuple[str, str, str]:
+    """Who wrote it, when, and what is left."""
+    who, stamp = [], ""
     for _ in range(_MOST_PREFIXES):
         found = _PREFIX.match(text)
         if found is None:
             break
-        parts += [part for part in found.groups() if part]
+        kind = found.lastgroup
+        if kind in ("iso", "glog"):
+            stamp = stamp or found[kind]
+        elif kind is not None:
+            who.append(found[kind])
+            stamp = stamp or found["syslog"] or ""
         text = text[found.end() :]
-    return " ".join(parts), text
+    return " ".join(who), stamp, text
 
 
-def _split(who: str, text: str) -> Iterator[Line]:
+def _split(who: str, stamp: str, text: str) -> Iterator[Line]:
     """Undo what loggers do to a traceback that has to fit on one line."""
     if "  File " in text and _ESCAPED_NEWLINE.search(text):
         text = _ESCAPED_NEWLINE.sub("\n", text).replace("\\'", "'").replace('\\"', '"')
     for line in text.split("\n"):
-        yield from (Line(who, line[start : start + _LONGEST]) for start in range(0, len(line) or 1, _LONGEST))
+        yield from (Line(who, line[start : start + _LONGEST], stamp) for start in range(0, len(line) or 1, _LONGEST))
 
 
-def _of_json(who: str, text: str) -> Iterator[Line]:
+def _of_json(who: str, stamp: str, text: str) -> Iterator[Line]:
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):  # cut off, or not JSON after all
-        yield from _split(who, text.replace('\\"', '"'))
+        yield from _split(who, stamp, text.replace('\\"', '"'))
         return
+    stamp = stamp or stamp_of(record)
     for message in _messages(record, _DEEPEST) or _texts(record, _DEEPEST):
         for line in _without_colours(message).split("\n"):
-            name, line = _without_prefixes(line.rstrip("\r"))
-            yield from _split(f"{who} {name}".strip(), line)
+            name, own, line = _without_prefixes(line.rstrip("\r"))
+            yield from _split(f"{who} {name}".strip(), stamp or own, line)
 
 
 def _messages(value: Any, depth: int) -> list[str]:

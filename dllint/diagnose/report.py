@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from dllint.diagnose.advice import Advice, advice_on
-from dllint.diagnose.classification import Diagnosis, Log
+from dllint.diagnose.classification import Log
+from dllint.diagnose.diagnosis import Diagnosis
 from dllint.diagnose.nearest import Near
 from dllint.diagnose.suspects import ranked
 from dllint.finding import Finding
@@ -47,7 +48,7 @@ def _as_dict(answer: Answer, number: int) -> dict[str, Any]:
         "class": signature.failure.value,
         "name": signature.name,
         "follower": number > 0,
-        "evidence": [each._asdict() for each in answer.diagnosis.evidence],
+        "evidence": [{"line": each.line, "text": each.text} for each in answer.diagnosis.evidence],
         "times": answer.diagnosis.times,
         "meaning": signature.meaning,
         "torch": signature.torch,

@@ -61,7 +61,7 @@ SIGNS = (
 
 _WORD = re.compile(r"[A-Za-z_]{3,}")
 _WORDS = frozenset(
-    """
+    _WORD.findall("""
     unable Errno dev shm ancdata files CUDA initialization ordinal pin pinned Torch CUDA shared bootstrapping context
     SemLock fds resize pickle pickled get pickling serializing serialize refusing attribute Ran truncated
     daemonic DefaultCPUAllocator memory killed Kill Killed encountered group MDB_READERS_FULL BadZipFile inflate symbol
@@ -69,7 +69,7 @@ _WORDS = frozenset(
     _SingleProcessDataLoaderIter exclusive IterableDataset disables num_workers timeout batch_size drop_last num_samples
     sharing Sampler Subclasses interpreted between has callable invalid stack batch storage numel infer cast
     exited EOFError ConnectionResetError ConnectionRefusedError FileNotFoundError BrokenPipeError Pin worker workers
-    """.split()
+    """)
 )
 
 
