@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from dllint.basis import Basis
 from dllint.finding import Failure, Finding, Fix, Location, Related, Severity
 from dllint.records import dataclass, field
 
@@ -41,6 +42,8 @@ class Rule:
     severity: Severity
     failure: Failure
     since: str
+    basis: Basis | None = None
+    """How it is known that the failure is real; None for rules on the use of dllint itself."""
     opt_in: bool = False
     replaced_by: tuple[str, ...] = ()
     """Codes of more specific rules: where one of these reports on the same line, this rule is silent."""

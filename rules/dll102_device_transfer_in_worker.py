@@ -58,6 +58,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.tensors import transfers
 from dllint.code.tensors.devices import Device
@@ -70,6 +71,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.CUDA,
     since="0.1",
+    basis=proven("fork", simulated="CUDA"),
     replaced_by=("DLL101",),
 )
 

@@ -44,6 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import reported
 from dllint.code.facts import WorkerEntry
 from dllint.code.language.values import Instance, Product
 from dllint.code.loaders.loader import Loader
@@ -59,6 +60,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.CUDA,
     since="0.1",
+    basis=reported("pytorch#4377", "pytorch#40403"),
 )
 
 _HELP = "keep the data on the CPU and move each batch in the training loop, or load GPU data with num_workers=0"

@@ -47,6 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import reported
 from dllint.code.language.values import Const, Product, Value
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method
@@ -60,6 +61,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.CUDA,
     since="0.1",
+    basis=reported("darts#436", "DavidWBressler/GCNN#2"),
 )
 
 

@@ -68,6 +68,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code import apis
 from dllint.code.facts import WorkerEntry
 from dllint.code.processes import messages
@@ -82,6 +83,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.STALL,
     since="0.1",
+    basis=proven("fork", "spawn", "forkserver"),
 )
 
 

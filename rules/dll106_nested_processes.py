@@ -62,6 +62,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.processes.nested import Childless
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
@@ -72,6 +73,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.WORKER_DIED,
     since="0.1",
+    basis=proven("fork", "spawn", "forkserver"),
 )
 
 _IN_WORKER = "use threads (multiprocessing.pool.ThreadPool), or leave the parallel work to num_workers"

@@ -49,6 +49,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import reported
 from dllint.code.loaders.loader import Loader
 from dllint.code.tensors import default_device
 from dllint.finding import Failure, Finding, Severity
@@ -60,6 +61,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.CUDA,
     since="0.1",
+    basis=reported("pytorch#44714", "ssd.pytorch#578", "yolact#664"),
 )
 
 

@@ -63,6 +63,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.language import classes
 from dllint.code.tensors import loading
@@ -77,6 +78,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.CUDA,
     since="0.1",
+    basis=proven("fork", simulated="CUDA"),
 )
 
 _HELP = 'load to the CPU: torch.load(path, map_location="cpu")'

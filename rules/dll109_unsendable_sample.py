@@ -68,6 +68,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.processes import unsendable
 from dllint.finding import Failure, Finding, Severity
@@ -79,6 +80,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.STALL,
     since="0.1",
+    basis=proven(),
 )
 
 

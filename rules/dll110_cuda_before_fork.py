@@ -56,6 +56,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import read
 from dllint.code.tensors.forked_ranks import Launch
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
@@ -66,6 +67,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.CUDA,
     since="0.1",
+    basis=read("the source of torch 2.13, `_lazy_init` in `torch/cuda/__init__.py`"),
 )
 
 

@@ -65,6 +65,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.handles import opened as handles
 from dllint.finding import Failure, Finding, Related, Severity
@@ -76,6 +77,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.STALL,
     since="0.1",
+    basis=proven("fork"),
 )
 
 

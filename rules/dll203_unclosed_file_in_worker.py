@@ -65,6 +65,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.handles import leaks
 from dllint.code.handles.leaks import Leak
@@ -77,6 +78,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.DESCRIPTORS,
     since="0.1",
+    basis=proven(),
     replaced_by=("DLL210",),
 )
 

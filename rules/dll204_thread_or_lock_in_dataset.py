@@ -84,6 +84,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.language.scopes import ClassScope
 from dllint.code.language.values import Instance
@@ -99,6 +100,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.STALL,
     since="0.1",
+    basis=proven("fork", "spawn", "forkserver"),
     replaced_by=("DLL201",),
 )
 

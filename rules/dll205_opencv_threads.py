@@ -64,6 +64,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code import apis
 from dllint.code.facts import WorkerEntry
 from dllint.code.language.scopes import last_name
@@ -78,6 +79,7 @@ RULE = Rule(
     severity=Severity.INFO,
     failure=Failure.SLOW,
     since="0.1",
+    basis=proven(),
     opt_in=True,
 )
 

@@ -59,6 +59,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.loaders import drawn, retention
 from dllint.code.loaders.iterations import Iteration
 from dllint.code.loaders.loader import Loader
@@ -73,6 +74,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.DESCRIPTORS,
     since="0.1",
+    basis=proven(),
 )
 
 _FEW = 200

@@ -60,6 +60,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.program import Program
 from dllint.code.tensors import sharing
 from dllint.code.tensors.sharing import Setting
@@ -72,6 +73,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.DESCRIPTORS,
     since="0.1",
+    basis=proven("fork", "spawn"),
 )
 
 _HELP = "call it once at module level of the script, outside of the main guard and before any loader is iterated"

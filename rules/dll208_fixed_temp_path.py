@@ -74,6 +74,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code import apis
 from dllint.code.facts import WorkerEntry
 from dllint.code.language import conditions
@@ -93,6 +94,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.WRONG_SAMPLES,
     since="0.1",
+    basis=proven(),
 )
 
 _PROCESS_QUERIES = frozenset({*apis.WORKER_QUERIES, "os.getpid"})

@@ -64,6 +64,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.processes import forking
 from dllint.finding import Failure, Finding, Related, Severity
@@ -75,6 +76,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.STALL,
     since="0.1",
+    basis=proven("fork"),
 )
 
 

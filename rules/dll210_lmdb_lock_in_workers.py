@@ -73,6 +73,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.handles.opened import is_closed_at_once
 from dllint.code.language.arguments import Arguments, collect
@@ -87,6 +88,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.STALL,
     since="0.1",
+    basis=proven(),
     replaced_by=("DLL201", "DLL202"),
 )
 

@@ -82,6 +82,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.handles import lazy_handles
 from dllint.code.handles.lazy_handles import Lazy
@@ -95,6 +96,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.STALL,
     since="0.1",
+    basis=proven("fork", "spawn", "forkserver"),
     replaced_by=("DLL201",),
 )
 

@@ -73,6 +73,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.loaders import batches
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method
@@ -85,6 +86,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.DESCRIPTORS,
     since="0.1",
+    basis=proven(),
 )
 
 _MANY = 400

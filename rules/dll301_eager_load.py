@@ -62,6 +62,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.workers import eager
 from dllint.code.workers.datasets import Dataset
 from dllint.finding import Failure, Finding, Related, Severity
@@ -73,6 +74,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.WORKER_DIED,
     since="0.1",
+    basis=proven("spawn"),
 )
 
 

@@ -65,6 +65,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.workers import per_sample
 from dllint.code.workers.datasets import Dataset
 from dllint.finding import Failure, Finding, Related, Severity
@@ -76,6 +77,7 @@ RULE = Rule(
     severity=Severity.INFO,
     failure=Failure.WORKER_DIED,
     since="0.1",
+    basis=proven("fork"),
     opt_in=True,
     replaced_by=("DLL301",),
 )

@@ -70,6 +70,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.language.scopes import dotted, last_name
 from dllint.code.workers import rereads
@@ -82,6 +83,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.SLOW,
     since="0.1",
+    basis=proven(),
 )
 
 

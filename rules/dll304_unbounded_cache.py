@@ -81,6 +81,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.workers import growth
 from dllint.finding import Failure, Finding, Severity
@@ -92,6 +93,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.WORKER_DIED,
     since="0.1",
+    basis=proven("fork", "spawn"),
     replaced_by=("DLL203", "DLL604"),
 )
 

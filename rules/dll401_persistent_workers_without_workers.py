@@ -45,6 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.loaders import repairs
 from dllint.code.loaders.loader import Loader
 from dllint.finding import Failure, Finding, Severity
@@ -56,6 +57,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.REFUSED_ARGUMENTS,
     since="0.1",
+    basis=proven(),
 )
 
 

@@ -48,6 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code import apis
 from dllint.code.language import classes
 from dllint.code.language.values import Const, Instance, Product, Unknown
@@ -62,6 +63,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.REFUSED_ARGUMENTS,
     since="0.1",
+    basis=proven(),
 )
 
 

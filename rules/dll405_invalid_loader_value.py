@@ -51,6 +51,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dllint.basis import proven
 from dllint.code.language.values import Const, External, Number, Product, Value
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes.start_method import METHODS
@@ -63,6 +64,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.REFUSED_ARGUMENTS,
     since="0.1",
+    basis=proven(),
 )
 
 BUILT = "when the loader is built"

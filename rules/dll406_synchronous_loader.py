@@ -73,6 +73,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import reported
 from dllint.code.loaders import training
 from dllint.code.loaders.loader import Loader
 from dllint.finding import Failure, Finding, Related, Severity
@@ -84,6 +85,7 @@ RULE = Rule(
     severity=Severity.INFO,
     failure=Failure.SLOW,
     since="0.1",
+    basis=reported("fengzhang427/LRD#6"),
     opt_in=True,
 )
 

@@ -54,6 +54,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.loaders import mutations, restarts
 from dllint.code.loaders.iterations import Repetition
 from dllint.code.loaders.loader import Loader
@@ -67,6 +68,7 @@ RULE = Rule(
     severity=Severity.INFO,
     failure=Failure.SLOW,
     since="0.1",
+    basis=proven("fork", "spawn", "forkserver"),
     opt_in=True,
 )
 

@@ -50,6 +50,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import read
 from dllint.code.loaders import training
 from dllint.code.loaders.loader import Loader
 from dllint.finding import Failure, Finding, Severity
@@ -61,6 +62,7 @@ RULE = Rule(
     severity=Severity.INFO,
     failure=Failure.SLOW,
     since="0.1",
+    basis=read("the documentation of torch on pinned memory"),
     opt_in=True,
 )
 

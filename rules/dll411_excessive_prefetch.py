@@ -47,6 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.language.values import bounds
 from dllint.code.loaders.loader import Loader, Option
 from dllint.finding import Failure, Finding, Related, Severity
@@ -58,6 +59,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.WORKER_DIED,
     since="0.1",
+    basis=proven(),
 )
 
 _DEFAULT_FACTOR = 2

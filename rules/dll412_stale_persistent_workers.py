@@ -85,6 +85,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.loaders import mutations
 from dllint.code.loaders.iterations import Repetition
 from dllint.code.loaders.loader import Loader
@@ -98,6 +99,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.WRONG_SAMPLES,
     since="0.1",
+    basis=proven("fork", "spawn", "forkserver"),
 )
 
 

@@ -62,6 +62,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.loaders import iterations, restarts
 from dllint.code.loaders.iterations import Repetition
 from dllint.code.loaders.restarts import Rebuilt
@@ -76,6 +77,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.SLOW,
     since="0.1",
+    basis=proven("fork", "forkserver"),
 )
 
 

@@ -50,6 +50,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.loaders import late_attributes
 from dllint.code.loaders.late_attributes import LateAttribute
 from dllint.code.program import Program
@@ -62,6 +63,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.REFUSED_ARGUMENTS,
     since="0.1",
+    basis=proven(),
 )
 
 

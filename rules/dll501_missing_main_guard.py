@@ -55,6 +55,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.processes import scripts, start_method
 from dllint.code.processes.scripts import Script, Start
 from dllint.code.workers.reach import Step
@@ -67,6 +68,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.START_UP,
     since="0.1",
+    basis=proven("spawn", "forkserver"),
 )
 
 

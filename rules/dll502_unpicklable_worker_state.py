@@ -58,6 +58,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.processes.pickling import Carried, Unpicklable
 from dllint.code.workers import randomness
 from dllint.finding import Failure, Finding, Severity
@@ -69,6 +70,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.START_UP,
     since="0.1",
+    basis=proven("spawn", "forkserver"),
     replaced_by=("DLL201", "DLL204", "DLL505"),
 )
 """A handle that DLL201 reports cannot be pickled either: that is one cause."""

@@ -57,6 +57,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dllint.basis import proven
 from dllint.code.processes.start_calls import StartMethodCall
 from dllint.code.processes.start_method import METHODS
 from dllint.finding import Failure, Finding, Related, Severity
@@ -68,6 +69,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.START_UP,
     since="0.1",
+    basis=proven(),
 )
 
 _SET = "RuntimeError: context has already been set"

@@ -59,6 +59,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.processes import side_effects
 from dllint.code.processes.scripts import Script
 from dllint.finding import Failure, Finding, Severity
@@ -70,6 +71,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.START_UP,
     since="0.1",
+    basis=proven("spawn", "forkserver"),
     opt_in=True,
 )
 

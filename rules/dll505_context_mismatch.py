@@ -77,6 +77,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.processes import synchronized
 from dllint.finding import Failure, Finding, Related, Severity
@@ -88,6 +89,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.START_UP,
     since="0.1",
+    basis=proven("fork"),
 )
 
 

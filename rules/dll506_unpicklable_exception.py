@@ -80,6 +80,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.processes import pickling
 from dllint.code.workers import exceptions
@@ -92,6 +93,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.STALL,
     since="0.1",
+    basis=proven("fork", "spawn"),
 )
 
 

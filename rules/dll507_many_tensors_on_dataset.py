@@ -67,6 +67,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.tensors import storages
 from dllint.code.tensors.storages import Storages
@@ -81,6 +82,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.START_UP,
     since="0.1",
+    basis=proven("forkserver"),
 )
 
 _MOST = 245

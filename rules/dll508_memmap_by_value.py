@@ -67,6 +67,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.handles import memmaps
 from dllint.code.workers import state
@@ -79,6 +80,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.SLOW,
     since="0.1",
+    basis=proven("spawn", "forkserver"),
 )
 
 

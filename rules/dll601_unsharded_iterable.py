@@ -59,6 +59,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.workers import sharding
 from dllint.code.workers.datasets import Dataset
 from dllint.finding import Failure, Finding, Related, Severity
@@ -70,6 +71,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.WRONG_SAMPLES,
     since="0.1",
+    basis=proven(),
 )
 
 

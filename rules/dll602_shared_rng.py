@@ -79,6 +79,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.loaders.loader import Loader
 from dllint.code.workers import randomness, seeded_draws, seeding
@@ -93,6 +94,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.WRONG_SAMPLES,
     since="0.1",
+    basis=proven("fork", "spawn"),
 )
 
 _LATER = "make it on first use in the worker, seeded from torch.initial_seed(), or draw from torch's own generator"

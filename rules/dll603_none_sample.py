@@ -81,6 +81,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.language import classes, returns
 from dllint.code.language.returns import NoneReturn
 from dllint.code.language.values import Frame, Instance, is_unknown
@@ -97,6 +98,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.WORKER_DIED,
     since="0.1",
+    basis=proven(),
 )
 
 

@@ -76,6 +76,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.workers import lost_writes
 from dllint.finding import Failure, Finding, Related, Severity
@@ -87,6 +88,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.WRONG_SAMPLES,
     since="0.1",
+    basis=proven(),
 )
 
 

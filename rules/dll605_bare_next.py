@@ -62,6 +62,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.language import iterators
 from dllint.code.language.links import parent
 from dllint.code.workers import exceptions, fetching
@@ -76,6 +77,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.WRONG_SAMPLES,
     since="0.1",
+    basis=proven(),
 )
 
 _RAISED = frozenset({"StopIteration"})

@@ -51,6 +51,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.code.language import iterators
 from dllint.code.language.values import Value
 from dllint.code.loaders import passes
@@ -64,6 +65,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.WRONG_SAMPLES,
     since="0.1",
+    basis=proven(),
 )
 
 

@@ -50,6 +50,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.deploy.advice import size_for
 from dllint.deploy.training import Training
 from dllint.deploy.workload import DOCKERFILE, FlawKind, ShmSource
@@ -62,6 +63,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.SHARED_MEMORY,
     since="0.1",
+    basis=proven(),
 )
 
 

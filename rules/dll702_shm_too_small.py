@@ -46,6 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.deploy.advice import size_for
 from dllint.deploy.sizes import DEFAULT_SHM, shown
 from dllint.deploy.training import Training
@@ -58,6 +59,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.SHARED_MEMORY,
     since="0.1",
+    basis=proven(),
 )
 
 

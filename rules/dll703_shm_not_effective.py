@@ -51,6 +51,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import reported
 from dllint.deploy.advice import size_for
 from dllint.deploy.training import Training
 from dllint.deploy.usage import is_run
@@ -64,6 +65,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.SHARED_MEMORY,
     since="0.1",
+    basis=reported("docker/compose#6333", "moby#26714"),
 )
 
 _ENOUGH = (ShmSource.SIZE, ShmSource.MEMORY, ShmSource.HOST, ShmSource.OTHER_CONTAINER, ShmSource.PLATFORM)

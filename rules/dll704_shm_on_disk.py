@@ -70,6 +70,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import read
 from dllint.deploy.advice import size_for
 from dllint.deploy.training import Training
 from dllint.deploy.workload import ShmSource
@@ -82,6 +83,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.SHARED_MEMORY,
     since="0.1",
+    basis=read("the source of moby, `HasMountFor` in `daemon/container/container_unix.go`"),
 )
 
 

@@ -69,6 +69,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import read
 from dllint.deploy.advice import spelled
 from dllint.deploy.training import Training
 from dllint.deploy.workload import ShmSource
@@ -81,6 +82,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.WORKER_DIED,
     since="0.1",
+    basis=read("the source of the kubelet, `calculateEmptyDirMemorySize`"),
 )
 
 

@@ -73,6 +73,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import read
 from dllint.deploy.sizes import shown
 from dllint.deploy.training import Training
 from dllint.finding import Failure, Finding, Related, Severity
@@ -84,6 +85,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.WORKER_DIED,
     since="0.1",
+    basis=read("the documentation of Linux on tmpfs, and of Kubernetes on memory limits"),
 )
 
 

@@ -47,6 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import read
 from dllint.deploy.advice import size_for
 from dllint.deploy.training import Training
 from dllint.deploy.workload import FlawKind
@@ -59,6 +60,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.SHARED_MEMORY,
     since="0.1",
+    basis=read("the sources of docker/go-units, `RAMInBytes`, and of Kubernetes quantities"),
 )
 
 

@@ -45,6 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import read
 from dllint.deploy.advice import size_for
 from dllint.deploy.training import Training
 from dllint.finding import Failure, Finding, Severity
@@ -56,6 +57,7 @@ RULE = Rule(
     severity=Severity.INFO,
     failure=Failure.SHARED_MEMORY,
     since="0.1",
+    basis=read("the documentation of docker on `--ipc`"),
     opt_in=True,
 )
 

@@ -48,6 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.deploy.training import Training
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
@@ -58,6 +59,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.DESCRIPTORS,
     since="0.1",
+    basis=proven(),
 )
 
 _LEAST = 4096

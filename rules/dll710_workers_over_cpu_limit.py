@@ -72,6 +72,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import read
 from dllint.deploy.training import Training
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
@@ -82,6 +83,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.SLOW,
     since="0.1",
+    basis=read("the documentation of Linux on cgroups, `cpu.max`"),
 )
 
 

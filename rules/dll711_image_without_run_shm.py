@@ -70,6 +70,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.basis import proven
 from dllint.deploy import usage
 from dllint.deploy.advice import size_for
 from dllint.deploy.training import Training
@@ -83,6 +84,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.SHARED_MEMORY,
     since="0.1",
+    basis=proven(),
 )
 
 

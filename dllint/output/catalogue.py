@@ -28,7 +28,7 @@ def render_rule(rule: Rule, output_format: str) -> str:
     if output_format == "markdown":
         return _markdown(rule, level=1)
     sections = "".join(f"\n{heading}\n{textwrap.indent(text, '  ')}\n" for heading, text in rule.sections.items())
-    return f"{rule.code} {rule.name}\n{_facts(rule)}\n{sections}"
+    return f"{rule.code} {rule.name}\n{_facts(rule)}\n{_evidence(rule)}{sections}"
 
 
 def as_dict(rule: Rule) -> dict[str, Any]:
@@ -40,6 +40,7 @@ def as_dict(rule: Rule) -> dict[str, Any]:
         "failure": rule.failure.label,
         "opt_in": rule.opt_in,
         "since": rule.since,
+        "evidence": rule.basis.text if rule.basis else None,
         "summary": summary(rule),
         "url": rule.url,
     }
@@ -62,6 +63,10 @@ def _facts(rule: Rule) -> str:
     return f"{rule.severity.label}; {failure}{switch}; since {rule.since}"
 
 
+def _evidence(rule: Rule) -> str:
+    return f"Evidence: {rule.basis.text}\n" if rule.basis else ""
+
+
 def _json(value: object) -> str:
     import json
 
@@ -75,8 +80,8 @@ def _markdown_list(rules: Iterable[Rule]) -> str:
         "",
         "<!-- Made by `dllint rules --output-format markdown`; the text comes from the rule modules. -->",
         "",
-        "| Code | Name | Severity | Failure | Default | What it reports |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| Code | Name | Severity | Failure | Default | Evidence | What it reports |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     lines += [_row(rule) for rule in rules]
     return "\n".join(lines) + "\n" + "".join("\n" + _markdown(rule, level=2) for rule in rules)
@@ -90,6 +95,7 @@ def _row(rule: Rule) -> str:
         rule.severity.label,
         rule.failure.label,
         "off" if rule.opt_in else "on",
+        rule.basis.grade.value if rule.basis else "",
         summary(rule).replace("|", "\\|"),
     )
     return f"| {' | '.join(cells)} |"
@@ -97,5 +103,6 @@ def _row(rule: Rule) -> str:
 
 def _markdown(rule: Rule, level: int) -> str:
     marks = "#" * level
-    head = f"{marks} {rule.code} {rule.name}\n\n*{_facts(rule)}*\n"
+    evidence = f"\n{_evidence(rule)}" if rule.basis else ""
+    head = f"{marks} {rule.code} {rule.name}\n\n*{_facts(rule)}*\n{evidence}"
     return head + "".join(f"\n{marks}# {heading}\n\n{text}\n" for heading, text in rule.sections.items())

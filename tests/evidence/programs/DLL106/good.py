@@ -1,0 +1,23 @@
+"""A pool of threads within a worker."""
+
+from multiprocessing.pool import ThreadPool
+
+from torch.utils.data import DataLoader, Dataset
+
+
+class Patches(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        with ThreadPool(2) as pool:
+            return pool.map(abs, [i, -i])
+
+
+def main():
+    for patch in DataLoader(Patches(), num_workers=1):
+        print(patch)
+
+
+if __name__ == "__main__":
+    main()

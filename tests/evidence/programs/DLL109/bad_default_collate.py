@@ -1,0 +1,25 @@
+# always: fails: RuntimeError: stack(): functions with out=... arguments don't support automatic differentiation
+"""Samples that carry a gradient, in batches of the default collate."""
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Projected(Dataset):
+    def __init__(self):
+        self.project = torch.nn.Linear(8, 4)
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, i):
+        return self.project(torch.full((8,), float(i)))
+
+
+def main():
+    for batch in DataLoader(Projected(), batch_size=4, num_workers=2):
+        print(batch)
+
+
+if __name__ == "__main__":
+    main()

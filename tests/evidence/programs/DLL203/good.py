@@ -1,0 +1,27 @@
+# nofile: 256
+"""Each file is closed with its sample."""
+
+from torch.utils.data import DataLoader, Dataset
+
+
+class Notes(Dataset):
+    def __init__(self, path):
+        self.path = path
+
+    def __len__(self):
+        return 1000
+
+    def __getitem__(self, i):
+        with open(self.path, "rb") as file:
+            return len(file.read())
+
+
+def main():
+    with open("note.txt", "w") as file:
+        file.write("a note")
+    for batch in DataLoader(Notes("note.txt"), batch_size=10, num_workers=1):
+        print(batch.sum())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+# needs: numpy
+"""One array holds all paths."""
+
+import numpy as np
+from measure import private_mb, workers
+from torch.utils.data import DataLoader, Dataset
+
+
+class Photos(Dataset):
+    def __init__(self, total):
+        self.paths = np.array([f"/data/photos/{i % 1000:04d}/{i:09d}.jpg" for i in range(total)], dtype=np.bytes_)
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, i):
+        return len(self.paths[i])
+
+
+def main():
+    batches = iter(DataLoader(Photos(400_000), batch_size=1000, shuffle=True, num_workers=1))
+    next(batches)
+    (worker,) = workers()
+    before = private_mb(worker)
+    for _ in range(390):
+        next(batches)
+    if private_mb(worker) > before + 20:
+        raise SystemExit(f"a worker has grown by {private_mb(worker) - before} MB while it read the paths")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+# always: fails: to get one line of it for each sample
+"""Each sample reads the whole index."""
+
+import json
+
+from measure import read_mb, workers
+from torch.utils.data import DataLoader, Dataset
+
+
+class Boxes(Dataset):
+    def __init__(self, path):
+        self.path = path
+
+    def __len__(self):
+        return 200
+
+    def __getitem__(self, i):
+        with open(self.path) as file:
+            return json.load(file)[i]
+
+
+def main():
+    with open("boxes.json", "w") as file:
+        json.dump([[i, i, i + 100_000, i + 100_000] for i in range(5000)], file)
+    loader = DataLoader(Boxes("boxes.json"), num_workers=1, persistent_workers=True)
+    for box in loader:
+        print(len(box))
+    (worker,) = workers()
+    if read_mb(worker) > 10:
+        raise SystemExit(f"a worker has read {read_mb(worker):.0f} MB to get one line of it for each sample")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,15 @@
+# always: fails: ValueError: prefetch_factor option could only be specified in multiprocessing
+"""The workers are turned off, their option is not."""
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+
+def main(workers=0):
+    data = TensorDataset(torch.arange(8))
+    for batch in DataLoader(data, num_workers=0, prefetch_factor=4):
+        print(batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+# always: hangs
+"""A batch gets lost, and main waits for it."""
+
+from torch.utils.data import DataLoader
+
+
+def unsendable(rows):
+    return (row for row in rows)
+
+
+def main():
+    for batch in DataLoader([1, 2, 3], num_workers=1, collate_fn=unsendable):
+        print(batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+# under fork spawn forkserver: fails: workers saw epochs [0, 0, 0]
+"""Main sets the epoch of a dataset that its workers have a copy of."""
+
+from torch.utils.data import DataLoader, Dataset
+
+
+class Epochs(Dataset):
+    def __init__(self):
+        self.epoch = 0
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, i):
+        return self.epoch
+
+
+def main():
+    data = Epochs()
+    loader = DataLoader(data, num_workers=1, persistent_workers=True)
+    seen = []
+    for epoch in range(3):
+        data.epoch = epoch
+        seen += [int(batch) for batch in loader]
+    if seen != [0, 1, 2]:
+        raise SystemExit(f"workers saw epochs {seen}")
+
+
+if __name__ == "__main__":
+    main()

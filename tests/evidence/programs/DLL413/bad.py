@@ -1,0 +1,27 @@
+# under fork forkserver: fails: workers were started
+"""Each step starts the workers, for one batch."""
+
+import os
+
+from torch.utils.data import DataLoader, Dataset
+
+
+class Pids(Dataset):
+    def __len__(self):
+        return 100
+
+    def __getitem__(self, i):
+        return os.getpid()
+
+
+def main():
+    loader = DataLoader(Pids(), num_workers=1)
+    pids = set()
+    for _ in range(5):
+        pids.add(int(next(iter(loader))))
+    if len(pids) > 1:
+        raise SystemExit(f"{len(pids)} workers were started for the place of one")
+
+
+if __name__ == "__main__":
+    main()

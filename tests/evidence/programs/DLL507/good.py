@@ -1,0 +1,24 @@
+"""One tensor for all samples."""
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Curves(Dataset):
+    def __init__(self, total):
+        self.curves = torch.arange(total)
+
+    def __len__(self):
+        return len(self.curves)
+
+    def __getitem__(self, i):
+        return self.curves[i]
+
+
+def main():
+    for batch in DataLoader(Curves(300), batch_size=100, num_workers=1):
+        print(batch.sum())
+
+
+if __name__ == "__main__":
+    main()

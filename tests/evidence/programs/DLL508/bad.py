@@ -1,0 +1,32 @@
+# under fork: runs
+# under spawn forkserver: fails: of its own
+# needs: numpy
+"""The dataset maps a file, and spawned workers get a copy of what it holds."""
+
+import numpy as np
+from measure import private_mb, workers
+from torch.utils.data import DataLoader, Dataset
+
+
+class Tokens(Dataset):
+    def __init__(self, path, total):
+        self.tokens = np.memmap(path, dtype=np.uint16, mode="r")
+        self.total = total
+
+    def __len__(self):
+        return self.total
+
+    def __getitem__(self, i):
+        return self.tokens[i * 16 : (i + 1) * 16].astype(np.int64)
+
+
+def main():
+    np.memmap("tokens.bin", dtype=np.uint16, mode="w+", shape=(200_000_000,)).flush()
+    for _ in DataLoader(Tokens("tokens.bin", 16), num_workers=1):
+        (worker,) = workers()
+        if private_mb(worker) > 400:
+            raise SystemExit(f"a worker has {private_mb(worker)} MB of its own")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+# needs: numpy
+"""Each worker makes a generator from the seed that torch gave it."""
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Noise(Dataset):
+    def __init__(self):
+        self.rng = None
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        if self.rng is None:
+            self.rng = np.random.default_rng(torch.initial_seed())
+        return int(self.rng.integers(1_000_000))
+
+
+def main():
+    loader = DataLoader(Noise(), batch_size=2, num_workers=2)
+    drawn = [batch.tolist() for _ in range(2) for batch in loader]
+    if drawn == drawn[:1] * 4:
+        raise SystemExit(f"the same numbers in both workers and in both epochs: {drawn}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+# always: fails: IndexError: list index out of range
+"""All images of a batch are broken, and nothing is left of it."""
+
+import torch
+from torch.utils.data import DataLoader, Dataset, default_collate
+
+
+class Images(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, i):
+        try:
+            return read(i)
+        except OSError:
+            return None
+
+
+def read(i):
+    if i >= 4:
+        raise OSError("broken")
+    return torch.full((2, 2), i)
+
+
+def without_broken(batch):
+    return default_collate([image for image in batch if image is not None])
+
+
+def main():
+    for batch in DataLoader(Images(), batch_size=4, num_workers=1, collate_fn=without_broken):
+        print(len(batch))
+
+
+if __name__ == "__main__":
+    main()

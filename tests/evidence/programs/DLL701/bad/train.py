@@ -1,0 +1,23 @@
+# always: fails: unable to allocate shared memory(shm) ... No space left on device
+# shm: 64m
+"""Six batches of 37 MB want to lie in the 64 MB that docker gives."""
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Images(Dataset):
+    def __len__(self):
+        return 256
+
+    def __getitem__(self, i):
+        return torch.ones(3, 224, 224)
+
+
+def main():
+    for batch in DataLoader(Images(), batch_size=64, num_workers=2):
+        print(batch.mean())
+
+
+if __name__ == "__main__":
+    main()
