@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
+
 from program import ALWAYS, PROGRAMS, Program
 from running import own_mounts, run
 
