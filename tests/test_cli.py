@@ -292,6 +292,7 @@ def test_rules_lists_all_rules(capsys: Captured) -> None:
         "failure": "stall",
         "opt_in": True,
         "since": "0.1",
+        "evidence": None,
         "summary": "Reports lines that are slow.",
         "url": RULES["DLL903"].url,
     }
@@ -303,7 +304,7 @@ def test_rules_lists_all_rules(capsys: Captured) -> None:
 def test_rules_as_markdown_are_a_table_and_a_section_each(capsys: Captured) -> None:
     assert main(["rules", "--output-format", "markdown"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "| [DLL901](#dll901-bad-line) | bad-line | error | stall | on | Reports lines that are bad. |" in lines
+    assert "| [DLL901](#dll901-bad-line) | bad-line | error | stall | on |  | Reports lines that are bad. |" in lines
     assert "## DLL901 bad-line" in lines
     assert "### What it does" in lines
 

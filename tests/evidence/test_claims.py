@@ -7,6 +7,7 @@ import pytest
 from dllint import basis
 from dllint.basis import Grade
 from dllint.finding import Failure
+from dllint.output.catalogue import as_dict, render_rule
 from dllint.registry import registry
 from dllint.rule import Rule
 from harness import ROOT, lint_texts
@@ -35,6 +36,14 @@ def test_what_a_rule_calls_proven_its_programs_show(rule: Rule) -> None:
     assert len(bad) < len(own), "and a good one"
     assert set(rule.basis.start_methods) == set().union(*(program.failing_methods for program in bad))
     assert ("simulated" in rule.basis.text) == any("simulates" in program.needs for program in bad)
+
+
+@each_rule
+def test_the_page_of_a_rule_says_so(rule: Rule) -> None:
+    lines = render_rule(rule, "markdown").splitlines()
+    wanted = [f"Evidence: {rule.basis.text}"] if rule.basis else []
+    assert [line for line in lines if line.startswith("Evidence")] == wanted
+    assert as_dict(rule)["evidence"] == (rule.basis.text if rule.basis else None)
 
 
 def test_the_folders_belong_to_rules() -> None:
