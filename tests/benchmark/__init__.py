@@ -1,0 +1,1 @@
+"""What dllint costs, beside other linters on the same files."""
