@@ -36,6 +36,7 @@ _READ_HIDDEN = (".github", ".devcontainer", ".circleci", ".gitlab", ".dstack")
 _OWN_SETTINGS = ("dllint.toml", ".dllint.toml")
 _MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", *_OWN_SETTINGS)
 _Ignores = tuple[GitIgnore, ...]
+_CHUNK = 1 << 16
 _CONTEXT_LIMIT = 50_000
 _CONTEXT_FILES = 1_000
 """How many entries are looked at, and how many files are read, for context around a file whose project has no marker:
@@ -65,8 +66,20 @@ class SourceFile:
         """The content, or its first `most` bytes. Raises OSError if it cannot be read."""
         if self.data is not None:
             return self.data
-        with open(self.absolute, "rb") as stream:
-            return stream.read(most)
+        return _bytes_of(self.absolute, most)
+
+
+def _bytes_of(path: str, most: int) -> bytes:
+    """The content of a file, by the system's own calls: for a small one `open` would take four times as long."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        parts = []
+        while most and (part := os.read(handle, _CHUNK if most < 0 else min(most, _CHUNK))):
+            parts.append(part)
+            most -= len(part) if most > 0 else 0
+    finally:
+        os.close(handle)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 @dataclass(frozen=True, slots=True)

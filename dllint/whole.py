@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from dllint.code.program import Program, Unreadable, is_config
+from dllint.deploy.launchers import may_start
 from dllint.deploy.plan import Plan
 from dllint.deploy.texts import DeployFile
 from dllint.files import Kind, Project, SourceFile
@@ -24,18 +25,38 @@ class WholeProject:
 
     def __init__(self, project: Project, settings: Settings) -> None:
         self._unreadable: list[Unreadable] = []
-        others = [(file, data) for file in project.files if (data := self._data_of(file)) is not None]
-        configs = {file.path: replace(file, data=data) for file, data in others if is_config(file, data)}
+        self._texts: dict[str, bytes | None] = {}
+        others = [file for file in project.files if file.kind not in _CODE]
+        configs = {file.path: file for file in self._configs(others)}
         code = (configs.get(file.path, file) for file in project.files)
         code_files = tuple(file for file in code if file.kind in _CODE or file.path in configs)
         self.code = Program(Project(project.root, code_files), settings)
-        self.plan = Plan(self.code, [DeployFile(file, data) for file, data in others], settings)
-        self.code.needs_all = self.plan.may_start_targets()
+        files = self._deploy_files(file for file in others if file.target)
+        self._starts_containers = may_start(files, self.code.targets)
+        """Only then a file of a container matters, and modules that no import joins with the targets."""
+        if self._starts_containers:
+            files = self._deploy_files(others)
+        else:
+            self.code.leave_out_far()
+        self.plan = Plan(self.code, files, settings)
+
+    def _configs(self, files: Iterable[SourceFile]) -> Iterator[SourceFile]:
+        """The YAML files that hold calls, with their data."""
+        for file in files:
+            data = self._data_of(file) if file.kind is Kind.YAML else None
+            if data is not None and is_config(file, data):
+                yield replace(file, data=data)
+
+    def _deploy_files(self, files: Iterable[SourceFile]) -> list[DeployFile]:
+        return [DeployFile(file, data) for file in files if (data := self._data_of(file)) is not None]
 
     def _data_of(self, file: SourceFile) -> bytes | None:
-        """The bytes of a file that holds no code and may start a container; None if it cannot or they are too many."""
-        if file.kind in _CODE:
-            return None
+        """The bytes of a file that is not code and may start a container; None if it cannot or they are too many."""
+        if file.path not in self._texts:
+            self._texts[file.path] = self._read(file)
+        return self._texts[file.path]
+
+    def _read(self, file: SourceFile) -> bytes | None:
         try:
             data = file.read(_LARGEST + 1)
         except OSError as error:
@@ -52,12 +73,12 @@ class WholeProject:
     def prepare(self) -> None:
         """Find what all subjects share."""
         self.code.prepare()
-        _ = self.plan.trainings
+        _ = self.subjects("Training")
 
     def subjects(self, kind: str) -> Iterable[Any]:
         """All subjects of a rule whose check takes an object of the class `kind`."""
         if kind == "Training":
-            return self.plan.trainings
+            return self.plan.trainings if self._starts_containers else ()
         if kind == Unreadable.__name__:
             return self._unreadable_files()
         return self.code.subjects(kind)
@@ -65,7 +86,8 @@ class WholeProject:
     def _unreadable_files(self) -> Iterator[Unreadable]:
         yield from self._unreadable
         yield from self.code.subjects(Unreadable.__name__)
-        yield from self.plan.unreadable()
+        if self._starts_containers:
+            yield from self.plan.unreadable()
 
     def source(self, path: str) -> Source | None:
         """The text of a file by the path that it is shown with."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
@@ -14,6 +13,7 @@ from dllint.code.language import classes
 from dllint.code.language.bindings import Binding
 from dllint.code.language.callers import Callers
 from dllint.code.language.evaluator import Evaluator
+from dllint.code.language.importing import Importing
 from dllint.code.language.modules import Module, ModuleTable, defined_names
 from dllint.code.language.scopes import ClassScope, FunctionScope
 from dllint.code.language.values import UNKNOWNS, External, Frame, ModuleRef, Values
@@ -37,11 +37,7 @@ from dllint.syntax.python import CannotParseError, Source
 
 _FEW = 4
 """Targets that are less than one in so many files are few: what has nothing to do with them is left out."""
-_IMPORT_LINE = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
-_IMPORT = re.compile(rb"^[ \t]*(from|import)[ \t]+([^\n#]+)", re.MULTILINE)
-_WORD = re.compile(rb"\w+")
 _LONGEST_SCRIPT = 50_000
-_MOST_IMPORTERS = 200
 
 SEED_WORDS = (
     b"DataLoader",
@@ -73,11 +69,10 @@ class Program:
 
     def __init__(self, project: Project, settings: Settings) -> None:
         self.settings = settings
-        self.needs_all = False
-        """Whether modules matter that no import joins with the targets: a container's script is not imported."""
         self.unreadable: list[Unreadable] = []
         self.explicit: set[str] = {f.path for f in project.files if f.explicit}
         self.modules = ModuleTable.build(project.root, list(self._read(project)), _module_type)
+        self._importing = Importing(self.modules.by_file.values())
         self._with_words: dict[tuple[str, ...], list[Module]] = {}
         self.evaluator = Evaluator(self)
         self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
@@ -111,39 +106,25 @@ class Program:
 
     @cached_property
     def seeds(self) -> list[Module]:
-        """The modules that may build a loader or define a dataset; where few files are asked for, those near them."""
-        names, near = self.dataset_names, self._near
-        modules = [m for m in self.modules.by_file.values() if near is None or id(m) in near]
+        """The modules that may build a loader or define a dataset."""
+        names = self.dataset_names
+        modules = self.modules.by_file.values()
         return [m for m in modules if _speaks_of_data(m.data) or any(name in names for name, _ in m.class_bases)]
 
-    @cached_property
-    def _near(self) -> set[int] | None:
-        """The modules that lead to the targets by imports, and what those import; None where all may matter."""
-        modules = self.modules.by_file.values()
-        targets = [module for module in modules if module.is_target]
-        if self.needs_all or len(targets) * _FEW > len(modules):
-            return None
-        found = {id(module): module for target in targets for module in self.importers(target)}
-        pending = list(found.values())
-        while pending:
-            for imported in self.imported_by(pending.pop()):
-                if id(imported) not in found:
-                    found[id(imported)] = imported
-                    pending.append(imported)
-        return set(found)
+    @property
+    def targets(self) -> list[Module]:
+        """The modules that findings are reported in."""
+        return [module for module in self.modules.by_file.values() if module.is_target]
 
-    def imported_by(self, module: Module) -> Iterator[Module]:
-        """The modules of the project that a module imports, as far as last names tell."""
-        for line in _IMPORT_LINE.findall(module.data):
-            for name in _WORD.findall(line):
-                yield from self._by_last_name.get(name, ())
+    def leave_out_far(self) -> None:
+        """Forget the modules that no imports join with the targets, where the targets are few. Before all else.
 
-    @cached_property
-    def _by_last_name(self) -> dict[bytes, list[Module]]:
-        found: dict[bytes, list[Module]] = {}
-        for module in self.modules.by_file.values():
-            found.setdefault(module.last_name, []).append(module)
-        return found
+        Not for a program that containers run: nothing imports their scripts.
+        """
+        targets = self.targets
+        if len(targets) * _FEW <= len(self.modules.by_file):
+            self.modules.keep(self._importing.around(targets))
+            self._importing = Importing(self.modules.by_file.values())
 
     @cached_property
     def dataset_names(self) -> set[str]:
@@ -189,44 +170,15 @@ class Program:
 
     def is_imported(self, module: Module) -> bool:
         """Whether another module of the project imports this one, as far as last names tell."""
-        return bool(self._importing(module))
-
-    def _importing(self, module: Module) -> list[Module]:
-        return [other for other in self._importers.get(module.last_name, ()) if other is not module]
-
-    @cached_property
-    def _importers(self) -> dict[bytes, list[Module]]:
-        """The modules by the words of what they import, where that may be of the project: `from library.eval import x`
-        imports no eval of ours."""
-        found: dict[bytes, list[Module]] = {}
-        for module in self.modules.by_file.values():
-            lines = _IMPORT.findall(module.data)
-            for name in {name for keyword, rest in lines for name in self._own_words(keyword, rest)}:
-                found.setdefault(name, []).append(module)
-        return found
-
-    def _own_words(self, keyword: bytes, rest: bytes) -> Iterator[bytes]:
-        for part in (rest,) if keyword == b"from" else rest.split(b","):
-            top = _WORD.match(part.strip())
-            if top is None or top.group() in self._path_words:  # None: a relative import
-                yield from _WORD.findall(part)
-
-    @cached_property
-    def _path_words(self) -> set[bytes]:
-        """The names of all folders and files of the project: what is imported from none of these is a library's."""
-        paths = (module.absolute.rpartition(".")[0] for module in self.modules.by_file.values())
-        return {word.encode("utf-8", "surrogateescape") for path in paths for word in path.split("/")}
+        return bool(self._importing.importing(module))
 
     def importers(self, module: Module) -> list[Module]:
-        """The module, and those that import it, directly or not."""
-        found = {id(module): module}
-        pending = [module]
-        while pending and len(found) <= _MOST_IMPORTERS:
-            for other in self._importing(pending.pop(0)):
-                if id(other) not in found:
-                    found[id(other)] = other
-                    pending.append(other)
-        return list(found.values())
+        """The module, and those that import it, directly or not, as far as last names tell."""
+        return self._importing.importers(module)
+
+    def imported_by(self, module: Module) -> Iterator[Module]:
+        """The modules of the project that a module imports, as far as last names tell."""
+        return self._importing.imported_by(module)
 
     def modules_with(self, *words: str) -> list[Module]:
         """The modules whose text holds all these words; asked again and again, they are looked for once."""

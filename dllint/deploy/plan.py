@@ -72,14 +72,6 @@ class Plan:
 
     # What they say
 
-    def may_start_targets(self) -> bool:
-        """Whether a file that is reported on may start containers, as far as its bytes tell."""
-        files = [file for file in self.files.values() if file.is_target]
-        if any(front_end.may_read(file) for file in files for front_end in FRONT_ENDS):
-            return True
-        words = [front_end.word for front_end in CODE_FRONT_ENDS]
-        return any(module.is_target for word in words for module in self.program.modules_with(word))
-
     @cached_property
     def workloads(self) -> list[Workload]:
         """Everything that runs a container, in the order of the files; one place is one workload."""

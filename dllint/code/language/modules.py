@@ -10,7 +10,7 @@ import ast
 import os
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 
 from dllint.code.language.scopes import ClassScope, ModuleScope, Scope
@@ -22,6 +22,8 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 _NAME = re.compile(rb"\w+(?=[ \t]*[\[(:])")
 _CLASS = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
 _BASE = re.compile(rb"([\w.]+)\s*(?:\[[^\]]*\]\s*)?(?=,|$|\()")
+
+_CONTINUED = (b"\\\n", b"\\\r\n")
 
 _IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _BETWEEN_WORDS = bytes(byte if byte in _IDENTIFIER else ord(" ") for byte in range(256))
@@ -121,6 +123,10 @@ class Module:
             at = self.data.find(b"\n", at + 1)
         return starts
 
+    def import_statements(self) -> Iterator[tuple[bytes, bytes]]:
+        """What stands in its import statements, as the bytes have it: the keyword, and the rest of the line."""
+        return import_statements(self.data)
+
     def lines_with(self, word: str) -> list[int]:
         """The lines (from 1) that hold `word` as a whole identifier."""
         if word not in self._lines_with:
@@ -181,6 +187,20 @@ def class_bases(data: bytes) -> list[tuple[str, tuple[str, ...]]]:
                 found.append((match.group(1).decode("ascii", "replace"), names))
         at = data.find(b"class ", at + 6)
     return found
+
+
+def import_statements(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The import statements in `data`: (`from` or `import`, the rest of the line)."""
+    at = data.find(b"import")
+    while at >= 0:
+        start = data.rfind(b"\n", 0, at) + 1
+        while data.endswith(_CONTINUED, 0, start):
+            start = data.rfind(b"\n", 0, start - 1) + 1
+        end = data.find(b"\n", at)
+        words = data[start : end if end >= 0 else len(data)].split(None, 1)
+        if len(words) == 2 and words[0] in (b"from", b"import"):
+            yield words[0], words[1].partition(b"#")[0]
+        at = data.find(b"import", end) if end >= 0 else -1
 
 
 def defined_names(data: bytes) -> Iterator[bytes]:
@@ -294,6 +314,10 @@ class ModuleTable:
             name, is_package = table._dotted_name(absolute)
             table.by_file[absolute] = module_type(absolute)(shown, absolute, name, is_package, data, is_target)
         return table
+
+    def keep(self, modules: Collection[Module]) -> None:
+        """Forget all other modules."""
+        self.by_file = {path: module for path, module in self.by_file.items() if module in modules}
 
     def _dotted_name(self, absolute: str) -> tuple[str, bool]:
         folder, filename = os.path.split(absolute)

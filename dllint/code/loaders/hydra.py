@@ -7,6 +7,7 @@ it, with each argument where it stands in the YAML. All that is known of calls t
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TypeVar
 
@@ -19,11 +20,16 @@ from dllint.syntax.yaml import documents
 
 _Placed = TypeVar("_Placed", ast.Call, ast.keyword, ast.Constant, ast.Name, ast.Attribute, ast.Dict, ast.List)
 _DEEPEST = 40
+_TARGET = re.compile(rb"_target_[\"']?[ \t]*:[ \t]*[\"']?([\w.]+)")
 _RESERVED = frozenset({"_target_", "_partial_", "_convert_", "_recursive_", "_args_", "defaults"})
 
 
 class ConfigModule(Module):
     """A YAML file as a module of calls."""
+
+    def import_statements(self) -> Iterator[tuple[bytes, bytes]]:
+        """What it calls, Hydra imports."""
+        return ((b"from", target) for target in _TARGET.findall(self.data))
 
     @property
     def scope(self) -> ModuleScope:

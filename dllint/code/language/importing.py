@@ -1,0 +1,80 @@
+"""Who imports whom in a project, as far as the last names in import statements tell: nothing is parsed for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from functools import cached_property
+
+from dllint.code.language.modules import Module
+
+_MOST_IMPORTERS = 200
+_WORD = re.compile(rb"\w+")
+
+
+class Importing:
+    """Which modules import which."""
+
+    def __init__(self, modules: Collection[Module]) -> None:
+        self._modules = modules
+
+    def importing(self, module: Module) -> list[Module]:
+        """The modules that import this one."""
+        return [other for other in self._by_imported.get(module.last_name, ()) if other is not module]
+
+    def importers(self, module: Module) -> list[Module]:
+        """The module, and those that import it, directly or not."""
+        found = {id(module): module}
+        pending = [module]
+        while pending and len(found) <= _MOST_IMPORTERS:
+            for other in self.importing(pending.pop(0)):
+                if id(other) not in found:
+                    found[id(other)] = other
+                    pending.append(other)
+        return list(found.values())
+
+    def imported_by(self, module: Module) -> Iterator[Module]:
+        """The modules that a module imports."""
+        for _, rest in module.import_statements():
+            for name in _WORD.findall(rest):
+                yield from self._by_last_name.get(name, ())
+
+    def around(self, targets: Collection[Module]) -> set[Module]:
+        """The targets, the modules that lead to them by imports, and what all those import."""
+        found = {module for target in targets for module in self.importers(target)}
+        pending = list(found)
+        while pending:
+            new = set(self.imported_by(pending.pop())) - found
+            found |= new
+            pending.extend(new)
+        return found
+
+    @cached_property
+    def _by_last_name(self) -> dict[bytes, list[Module]]:
+        found: dict[bytes, list[Module]] = {}
+        for module in self._modules:
+            found.setdefault(module.last_name, []).append(module)
+        return found
+
+    @cached_property
+    def _by_imported(self) -> dict[bytes, list[Module]]:
+        """The modules by the words of what they import, where that may be of the project: `from library.eval import x`
+        imports no eval of ours."""
+        found: dict[bytes, list[Module]] = {}
+        for module in self._modules:
+            statements = module.import_statements()
+            for name in {name for keyword, rest in statements for name in self._own_words(keyword, rest)}:
+                found.setdefault(name, []).append(module)
+        return found
+
+    def _own_words(self, keyword: bytes, rest: bytes) -> Iterator[bytes]:
+        for part in (rest,) if keyword == b"from" else rest.split(b","):
+            top = _WORD.match(part.strip())
+            if top is None or top.group() in self._path_words:  # None: a relative import
+                yield from _WORD.findall(part)
+
+    @cached_property
+    def _path_words(self) -> set[bytes]:
+        """The names of all folders and files of the project: what is imported from none of these is a library's."""
+        paths = (module.absolute.rpartition(".")[0] for module in self._modules)
+        return {word.encode("utf-8", "surrogateescape") for path in paths for word in path.split("/")}
