@@ -7,7 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dllint.diagnose.advice import BY_CLASS, BY_NAME, advice_on
-from dllint.diagnose.signatures import OTHERS, SIGNATURES, Signature
+from dllint.diagnose.inferred import OTHERS
+from dllint.diagnose.signature import Signature
+from dllint.diagnose.signatures import SIGNATURES
 from dllint.diagnose.signs import may_match
 from dllint.finding import Failure
 from dllint.registry import registry
@@ -42,6 +44,13 @@ TEXTS = {
         "RuntimeError: cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned",
     ],
     "CUDA not compiled in": ["AssertionError: Torch not compiled with CUDA enabled"],
+    "CUDA tensor passed on": ["RuntimeError: Attempted to send CUDA tensor received from another process; this is not"],
+    "no memory to share on Windows": [
+        "RuntimeError: Couldn't open shared file mapping: <torch_13684_4004974554>, error code: <1455>",
+    ],
+    "shared LMDB environment": [
+        "lmdb.BadRslotError: mdb_txn_begin: MDB_BAD_RSLOT: Invalid reuse of reader locktable slot"
+    ],
     "no such GPU": ["RuntimeError: CUDA error: invalid device ordinal"],
     "CUDA tensors outlived their producer": [
         "[W CudaIPCTypes.cpp:15] Producer process has been terminated before all shared CUDA tensors released.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dllint.diagnose.signatures import Signature
+from dllint.diagnose.signature import Signature
 from dllint.finding import Failure
 from dllint.registry import registry
 
@@ -143,6 +143,12 @@ BY_NAME = {
         ("mdb_stat -r PATH",), "lmdb.open(path, readonly=True, lock=False, readahead=False), once per worker",
         ("DLL210", "DLL201", "DLL211"),
     ),
+    "shared LMDB environment": Advice(
+        (_ALONE,), f"open the environment in the worker, on first use; {_NOT_A_FIX}", ("DLL201", "DLL211", "DLL202")
+    ),
+    "shared connection": Advice(
+        (_ALONE,), f"connect in the worker, on first use; {_NOT_A_FIX}", ("DLL201", "DLL202", "DLL211")
+    ),
     "shared file handle": Advice(
         (_ALONE, "python -m zipfile -t FILE"),
         f"keep the path and open it on first use in each process (compare os.getpid()); {_NOT_A_FIX}",
@@ -202,6 +208,21 @@ BY_NAME = {
     ),
     "unpicklable for workers": BY_CLASS[Failure.START_UP]._replace(rules=("DLL502", "DLL201", "DLL202", "DLL505")),
     "class not found by workers": BY_CLASS[Failure.START_UP]._replace(rules=("DLL502", "DLL501")),
+    "start-up broken off": BY_CLASS[Failure.START_UP]._replace(rules=("DLL501", "DLL502")),
+    "no process left": Advice(
+        ("ulimit -u", "cat /sys/fs/cgroup/pids.max", "ps -eLf | wc -l"),
+        "allow more processes (--pids-limit, ulimit -u), or start fewer workers and threads",
+        ("DLL106", "DLL204"),
+    ),
+    "generator of another device": Advice(
+        ("grep -rn 'set_default_device\\|set_default_tensor_type' .",),
+        "leave the default device alone, or give the loader a generator of that device", ("DLL107",),
+    ),
+    "no memory to share on Windows": Advice(
+        ("the size of the page file, in the system's settings for virtual memory",),
+        f"make the page file larger, or use fewer workers, a lower prefetch_factor, smaller batches; {_NOT_A_FIX}",
+        ("DLL411",),
+    ),
     "truncated start-up data": BY_CLASS[Failure.START_UP]._replace(rules=("DLL502", "DLL501")),
     "sample could not be made": Advice(
         ("the last line of your own code in the original traceback", _ALONE),

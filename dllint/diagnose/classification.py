@@ -9,21 +9,18 @@ from typing import NamedTuple
 
 from dllint.diagnose.cleaning import Line, lines_of
 from dllint.diagnose.diagnosis import Diagnosis, Evidence, evidence_of, in_order
-from dllint.diagnose.nearest import Near, Nearest
-from dllint.diagnose.signatures import (
+from dllint.diagnose.inferred import (
     CAUGHT,
-    COMPILED,
     ENDED_BY_TIMEOUT,
     EXIT_STATUS,
-    FEEDER,
     LOST_BATCH,
     SAMPLE_ERRORS,
     SAMPLE_RAISED,
-    UNPICKLABLE,
     WORKER_RAISED,
-    Role,
-    Signature,
 )
+from dllint.diagnose.nearest import Near, Nearest
+from dllint.diagnose.signature import Role, Signature
+from dllint.diagnose.signatures import COMPILED, FEEDER, UNPICKLABLE
 from dllint.diagnose.signs import may_match
 from dllint.diagnose.times import Moment, moment
 from dllint.diagnose.tracebacks import Traceback
@@ -44,10 +41,11 @@ _RAISED = re.compile(
 """The last line of a traceback, behind prefixes that are not known."""
 _ENDINGS = ("KeyboardInterrupt", "SystemExit", "GeneratorExit")
 """What a worker is told to end with; nothing went wrong in it."""
-_WORKER_LOOP = "_utils/worker.py _worker_loop"
-_FETCHING = re.compile(r"_utils/fetch\.py ")
+_WORKER_LOOP = re.compile(r"(?:_utils/worker|utils/data/dataloader)\.py _worker_loop")
+_FETCHING = re.compile(r"_utils/fetch\.py |(?:_utils/worker|utils/data/dataloader)\.py <listcomp>")
+"""The second as up to torch 1.1, as is a loop of workers in dataloader.py up to 0.4."""
 _COLLATING = re.compile(r"_utils/collate\.py \S+\Z")
-_IN_WORK = re.compile(rf"{re.escape(_WORKER_LOOP)}|{_FETCHING.pattern}")
+_IN_WORK = re.compile(f"{_WORKER_LOOP.pattern}|{_FETCHING.pattern}")
 _DIGITS = b"0123456789"
 
 
@@ -254,7 +252,7 @@ class _Reader:
         of_sample = exception in SAMPLE_ERRORS or "NoneType" in last.text
         if (of_sample and (not traceback or _FETCHING.search(traceback))) or _COLLATING.search(traceback):
             self._report(writer, SAMPLE_RAISED, last)
-        elif exception not in _ENDINGS and (writer.caught or _WORKER_LOOP in traceback):
+        elif exception not in _ENDINGS and (writer.caught or _WORKER_LOOP.search(traceback)):
             self._report(writer, WORKER_RAISED, last)
 
     def _lose(self, writer: _Writer) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dllint.diagnose.masking import masked
-from dllint.diagnose.signatures import Role, Signature
+from dllint.diagnose.signature import Role, Signature
 from dllint.diagnose.times import Moment, comparable
 from dllint.diagnose.tracebacks import Frame
 from dllint.records import dataclass

@@ -7,43 +7,9 @@ To add one: an entry here, an example of its text in tests/test_diagnose_signatu
 from __future__ import annotations
 
 import re
-from enum import IntEnum
-from typing import NamedTuple
 
+from dllint.diagnose.signature import Role, Signature
 from dllint.finding import Failure
-
-
-class Role(IntEnum):
-    """What the text says about the failure."""
-
-    CAUSE = 0
-    """It names what went wrong."""
-    SYMPTOM = 1
-    """It is how main noticed: a cause close to it explains it, even one that is printed after it."""
-    FOLLOWER = 2
-    """It comes of something that failed before, unless nothing did."""
-    NOTE = 3
-    """A warning: nothing has failed yet."""
-
-
-class Signature(NamedTuple):
-    """One error text."""
-
-    name: str
-    failure: Failure
-    pattern: str
-    """A regular expression, searched in a line without colours and prefixes."""
-    meaning: str
-    torch: str
-    """The versions that print it."""
-    source: str
-    """Where the text was seen: `run` (provoked and captured), `read` (in the source), or an issue."""
-    role: Role = Role.CAUSE
-    inside: str = ""
-    """A regular expression on the frames of the traceback, `path function` a line; without frames it does not count,"""
-    strict: bool = False
-    """unless they are demanded."""
-
 
 A, B, C, D = Failure.SHARED_MEMORY, Failure.WORKER_DIED, Failure.DESCRIPTORS, Failure.CUDA
 E, F, G, H, S = Failure.STALL, Failure.REFUSED_ARGUMENTS, Failure.START_UP, Failure.WRONG_SAMPLES, Failure.SLOW
@@ -55,6 +21,9 @@ _LOCK = r"multiprocessing/synchronize\.py __init__$"
 _DATA = r"torch/utils/data/"
 _LAST_IN_DATA = r"(?:torch/utils/data/[\w/]+|torchdata/[\w/]+)\.py \S+\Z"
 _STARTING = r"multiprocessing/(?:popen_\w+\.py|process\.py start$|queues\.py _feed$)"
+_FORKING = r"multiprocessing/popen_fork\.py"
+_SPAWNING = r"multiprocessing/(?:popen_(?:spawn|forkserver)\w*|spawn)\.py"
+_WORKING = r"torch/utils/data/_utils/(?:worker|fetch)\.py"
 _UNPICKLING = r"multiprocessing/(?:spawn|forkserver)\.py"
 
 SIGNATURES = (
@@ -82,6 +51,11 @@ SIGNATURES = (
         "shared memory full", A, r"No space left on device: '?/dev/shm/",
         "a file could not be put into /dev/shm: it is full", "all", "read",
     ),
+    Signature(
+        "no memory to share on Windows", A,
+        r"Couldn't (?:open shared file mapping|map view of shared file): ?<torch_[^>]*>, error code: <(?:8|14|1455)>",
+        "Windows had no memory, nor room in its page file, for a batch that workers share", "all", "issues (Windows)",
+    ),
     # C: descriptors, above B: a worker that ran out of them dies of it
     Signature(
         "ancdata", C, r"received \d+ items of ancdata",
@@ -106,7 +80,7 @@ SIGNATURES = (
         "a worker touched CUDA, which main had touched before the fork", "all", "run with a simulated GPU",
     ),
     Signature(
-        "CUDA in a forked worker", D, r"CUDA error: initialization error",
+        "CUDA in a forked worker", D, r"CUDA error: initialization error|cuda runtime error \(3\)",
         "a forked worker worked on a CUDA tensor that main had made", "all", "pytorch issues 4377, 21092",
     ),
     Signature(
@@ -120,6 +94,15 @@ SIGNATURES = (
     Signature(
         "no such GPU", D, r"CUDA error: invalid device ordinal",
         "the code names a GPU that this process does not see", "all", "read",
+    ),
+    Signature(
+        "generator of another device", D, r"Expected a '\w+' device type for generator but found '\w+'",
+        "the sampler draws on the default device, the generator lives on another", "1.6 and newer", "run",
+        inside=_DATA, strict=True,
+    ),
+    Signature(
+        "CUDA tensor passed on", D, r"Attempted to send CUDA tensor received from another process",
+        "a worker sends on a CUDA tensor that main had made", "all", "read",
     ),
     Signature(
         "CUDA tensors outlived their producer", D,
@@ -156,7 +139,8 @@ SIGNATURES = (
     Signature(
         UNPICKLABLE, G,
         r"Can't (?:pickle|get) local object|Can't pickle <.*(?:attribute lookup .* failed|it's not (?:found|the same))"
-        r"|cannot pickle '[^']+' object|h5py objects cannot be pickled|cannot be pickled', '_\w+DataLoaderIter'"
+        r"|cannot pickle '[^']+' object|can't pickle [\w.]+ objects|cannot serialize '[^']+' object"
+        r"|h5py objects cannot be pickled|cannot be pickled', '_\w+DataLoaderIter'"
         r"|Cowardly refusing to serialize non-leaf tensor|Tried to serialize object __torch__"
         r"|Got pickle error when attempting to start a worker Process",
         "spawn and forkserver pickle what the workers are given (dataset, collate_fn, worker_init_fn): this cannot be",
@@ -172,6 +156,16 @@ SIGNATURES = (
         "a spawned worker read what main failed to pickle: the error of main is the cause", "all", "read (Windows)",
         role=Role.SYMPTOM, inside=_UNPICKLING, strict=True,
     ),
+    Signature(
+        "start-up broken off", G, r"BrokenPipeError: |PermissionError: \[WinError 5\]|OSError: \[WinError (?:6|87)\]",
+        "one of two processes ended while the worker was given its data: the other tells why", "all", "read (Windows)",
+        role=Role.SYMPTOM, inside=_SPAWNING, strict=True,
+    ),
+    Signature(
+        "no process left", G, r"\[Errno 11\] Resource temporarily unavailable",
+        "the user or the container may start no more processes and threads", "all", "read",
+        inside=_FORKING, strict=True,
+    ),
     # B: what a worker raises or dies of, where the text alone says so
     Signature(
         "processes in a worker", B, r"daemonic processes are not allowed to have children",
@@ -180,6 +174,15 @@ SIGNATURES = (
     Signature(
         "out of memory", B, r"DefaultCPUAllocator: (?:can't allocate|not enough) memory",
         "there was no memory for a tensor", "all", "run",
+    ),
+    Signature(
+        "out of memory", B, r"\[Errno 12\] Cannot allocate memory",
+        "there was no memory to fork a worker: main is large, or the machine full", "all", "read",
+        inside=_FORKING, strict=True,
+    ),
+    Signature(
+        "out of memory", B, r"\[WinError 1455\].*torch",
+        "Windows had no room in its page file for one more process that imports torch", "all", "pytorch issue 59904",
     ),
     Signature(
         "out of memory", B,
@@ -205,6 +208,10 @@ SIGNATURES = (
         "all", "run",
     ),
     Signature(
+        "worker crashed", B, r"may have been in progress in another thread when fork\(\) was called",
+        "macOS ended a forked worker, for main had threads in its frameworks", "all (macOS)", "read",
+    ),
+    Signature(
         "no process group in the worker", B, r"Default process group has not been initialized",
         "spawned workers know no process group: collectives and rank queries belong in main", "all", "run",
         inside=_DATA, strict=True,
@@ -213,6 +220,17 @@ SIGNATURES = (
     Signature(
         "reader slots used up", E, r"MDB_READERS_FULL", "workers share an LMDB environment that keeps its lock file",
         "all", "run",
+    ),
+    Signature(
+        "shared LMDB environment", E, r"MDB_BAD_RSLOT", "workers go on with an LMDB environment that main had opened",
+        "all", "read",
+    ),
+    Signature(
+        "shared connection", E,
+        r"decryption failed or bad record mac|DECRYPTION_FAILED_OR_BAD_RECORD_MAC|lost synchronization with server"
+        r"|Packet sequence number wrong|Commands out of sync",
+        "workers share one connection: each reads answers that are meant for another", "all", "read",
+        inside=_WORKING, strict=True,
     ),
     Signature(
         "shared file handle", E,
@@ -276,6 +294,12 @@ SIGNATURES = (
         "the loader was given a value of a type that it cannot use", "all", "run", inside=_LAST_IN_DATA, strict=True,
     ),
     Signature(
+        "invalid loader value", F,
+        r"TypeError: __init__\(\) got an unexpected keyword argument '(?:prefetch_factor|persistent_workers"
+        r"|multiprocessing_context|generator|pin_memory_device|in_order)'",
+        "this torch has no such argument of a loader yet", "up to 2.5, on Python 3.9 and older", "read",
+    ),
+    Signature(
         "attribute set too late", F, r"attribute should not be set after \w*DataLoader is initialized",
         "an attribute of a loader was set after it was built", "all", "run",
     ),
@@ -289,12 +313,25 @@ SIGNATURES = (
     ),
     Signature(
         "samples that cannot be collated", H,
-        r"default_collate: batch must contain tensors|batch must contain tensors, numpy arrays, numbers, dicts or lists"
+        r"batch must contain (?:tensors|numbers)"
         r"|'NoneType' object has no attribute 'numel'|Could not infer dtype of \w+"
         r"|input types can't be cast to the desired output type"
         r"|stack\(\): functions with out=\.\.\. arguments don't support automatic differentiation",
         "a sample holds None, or something that the default collate function cannot turn into a tensor",
         "all", "run", inside=f"{_DATA}|collat",
+    ),
+    Signature(
+        "samples of unequal size", H, r"Sizes of tensors must match except in dimension 0",
+        "the samples of one batch differ in shape, and the collate function stacks them", "up to 1.4", "read",
+        inside=f"{_DATA}|collat", strict=True,
+    ),
+    Signature(
+        "samples that cannot be collated", H,
+        r"expected Tensor as element \d+ in argument 0, but got|Expected object of scalar type \w+ but got scalar type"
+        r"|can't convert np\.ndarray of type numpy\.(?:object_|str_)",
+        "a sample holds None, something that is no tensor, or a tensor of another type than its neighbours",
+        "all", "read",
+        inside=f"{_DATA}|collat", strict=True,
     ),
     # B once more: how main noticed
     Signature(
@@ -309,7 +346,7 @@ SIGNATURES = (
     ),
     Signature(
         "connection to the worker lost", B,
-        r"\b(?:EOFError|ConnectionResetError|ConnectionRefusedError|FileNotFoundError|BrokenPipeError)\b(?!: Caught)",
+        r"\b(?:EOF|ConnectionReset|ConnectionRefused|FileNotFound|BrokenPipe|Authentication)Error\b(?!: Caught)",
         "main fetched a tensor from a worker that was dead by then", "all", "run",
         role=Role.SYMPTOM, inside=f"{_SHARER}|torch/utils/data/dataloader\\.py _try_get_data$", strict=True,
     ),
@@ -333,42 +370,5 @@ SIGNATURES = (
         "Lightning expects the loader to keep the GPU waiting", "all", "read", role=Role.NOTE,
     ),
 )  # fmt: skip
-
-# Those that no single line shows.
-LOST_BATCH = Signature(
-    "lost batch", E, "", "a worker could not send a batch and threw it away: main waits for it for ever",
-    "all", "run",
-)  # fmt: skip
-SAMPLE_RAISED = Signature(
-    "sample could not be made", H, "", "reading, decoding or collating a sample raised in a worker", "all", "run",
-)  # fmt: skip
-WORKER_RAISED = Signature(
-    "worker raised", B, "", "code raised in a worker; the original traceback tells where", "all", "run",
-)  # fmt: skip
-ENDED_BY_TIMEOUT = Signature(
-    "ended by timeout", E, "", "the run did not end by itself: timeout(1) had to end it (exit code 124)", "all", "run",
-    role=Role.SYMPTOM,
-)  # fmt: skip
-
-OTHERS = (LOST_BATCH, SAMPLE_RAISED, WORKER_RAISED, ENDED_BY_TIMEOUT)
-
-SAMPLE_ERRORS = frozenset(
-    {"KeyError", "IndexError", "LookupError", "ValueError", "UnicodeDecodeError", "JSONDecodeError", "UnpicklingError"}
-    | {
-        "OSError",
-        "IOError",
-        "FileNotFoundError",
-        "PermissionError",
-        "IsADirectoryError",
-        "NotADirectoryError",
-        "EOFError",
-    }
-    | {"UnidentifiedImageError", "DecompressionBombError", "LibsndfileError", "BadZipFile", "BadGzipFile", "ReadError"}
-    | {"ParserError", "EmptyDataError", "ArrowInvalid", "error"}
-)
-"""Exceptions that speak of one sample and its file, not of the code around it. `error`: cv2's, zlib's, struct's."""
-
-CAUGHT = re.compile(r"Caught (\w+) in (?:DataLoader worker process \d+|pin memory thread(?: for device \S+)?)\b")
-EXIT_STATUS = re.compile(r"\bexit(?:ed)?(?: with)?(?: code| status)[ :=]*(\d+)\b")
 
 COMPILED = tuple((re.compile(signature.pattern), signature) for signature in SIGNATURES)

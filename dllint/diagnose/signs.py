@@ -22,13 +22,14 @@ class Sign(NamedTuple):
 
 
 _BEGINNINGS = rb"""
-    unable\ to | Unable\ to | \[Errno\ 2[48] | received\ \d | Too\ many | too\ many | Caught\ | CUDA\ error | Cannot\ re
-  | cannot\ pi | Torch\ not | context\ has | cannot\ find\ context | A\ SemLock | Can't\ | h5py\ | \('\{\}\ cannot
-  | Cowardly | Tried\ to\ serialize | Got\ pickle | daemonic\ | \[enforce | DefaultCPU | DataLoader | mdb_ | Bad\
-  | File\ name | sampler\ | batch_s | timeout\ option | multiproc | drop_last | num_ | persistent_w | prefetch_f
-  | --dataloader_p | dataset\ attr | _SingleProcess | invalid\ sharing | Sampler | Subclasses | stack | each\ element
-  | Trying\ to | default_collate | batch\ must | 'NoneType'\ | Could\ not\ infer | Couldn't\ open | torch\.cat
-  | input\ types | Pin\ memory | Length\ of | Unexpected\ | \x1b
+    unable\ to | Unable\ to | \[Errno\ 2[48] | \[WinError\ 1455 | received\ \d | Too\ many | too\ many | Caught
+  | CUDA\ error | cuda\ run | Attempted\ to\ send | __init__\(\) | Cannot\ re | cannot\ pi | can't\ pickle
+  | cannot\ ser | Torch\ not | context\ has | cannot\ find\ context | A\ SemLock | Can't | h5py
+  | \('\{\}\ cannot | Cowardly | Tried\ to\ serialize | Got\ pickle | daemonic | \[enforce | DefaultCPU
+  | DataLoader | mdb_ | Bad | File\ name | sampler | batch_s | timeout\ option | multiproc | drop_last | num_
+  | persistent_w | prefetch_f | --dataloader_p | dataset\ attr | _SingleProcess | invalid\ sharing | Sampler
+  | Subclasses | stack | each\ element | Trying\ to | default_collate | batch\ must | 'NoneType'
+  | Could\ not\ infer | Couldn't\ open | torch\.cat | input\ types | Pin\ memory | Length\ of | Unexpected | \x1b
 """
 """How the messages of torch's exceptions begin. Those that count in a traceback only are not needed here."""
 
@@ -43,7 +44,7 @@ SIGNS = (
             rb"""ork(?:
                 er(?<=encountered\ in\ worker) | er(?<=DataLoader\ worker)\ (?:process|\(pid) | er(?<=at\ each\ worker)
               | er\ in\ current | er\ Process | ers\ (?:option|must\ be|which\ may|is\ no)
-              | \(\)\ may | [A-Z]*CCL
+              | \(\)\ (?:may|was\ c) | [A-Z]*CCL
             )""",
             re.VERBOSE,
         ),
@@ -62,13 +63,16 @@ SIGNS = (
 _WORD = re.compile(r"[A-Za-z_]{3,}")
 _WORDS = frozenset(
     _WORD.findall("""
-    unable Errno dev shm ancdata files CUDA initialization ordinal pin pinned Torch CUDA shared bootstrapping context
-    SemLock fds resize pickle pickled get pickling serializing serialize refusing attribute Ran truncated
-    daemonic DefaultCPUAllocator memory killed Kill Killed encountered group MDB_READERS_FULL BadZipFile inflate symbol
+    unable Errno dev shm ancdata files CUDA initialization ordinal pin pinned Torch shared bootstrapping context
+    SemLock fds resize pickle pickled get pickling serializing serialize refusing attribute Ran truncated daemonic
+    DefaultCPUAllocator memory killed Kill Killed encountered group MDB_READERS_FULL BadZipFile inflate symbol
     DataLoader Watchdog fork persistent_workers prefetch_factor dataloader_prefetch_factor multiprocessing_context
-    _SingleProcessDataLoaderIter exclusive IterableDataset disables num_workers timeout batch_size drop_last num_samples
-    sharing Sampler Subclasses interpreted between has callable invalid stack batch storage numel infer cast
-    exited EOFError ConnectionResetError ConnectionRefusedError FileNotFoundError BrokenPipeError Pin worker workers
+    _SingleProcessDataLoaderIter exclusive IterableDataset disables num_workers timeout batch_size drop_last
+    num_samples sharing Sampler Subclasses interpreted between has callable invalid stack batch storage numel infer
+    cast mapping view WinError generator Attempted progress MDB_BAD_RSLOT synchronization Packet Commands expected
+    scalar ndarray must unexpected unavailable exited EOFError ConnectionResetError ConnectionRefusedError
+    FileNotFoundError BrokenPipeError PermissionError AuthenticationError Pin worker workers runtime decryption
+    DECRYPTION_FAILED_OR_BAD_RECORD_MAC
     """)
 )
 

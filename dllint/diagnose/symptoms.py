@@ -7,8 +7,9 @@ import re
 
 from dllint.diagnose.advice import advice_on
 from dllint.diagnose.classification import classify
+from dllint.diagnose.inferred import OTHERS
 from dllint.diagnose.reading import lines
-from dllint.diagnose.signatures import OTHERS, SIGNATURES
+from dllint.diagnose.signatures import SIGNATURES
 from dllint.registry import registry
 from dllint.rule import Rule
 
