@@ -66,11 +66,11 @@ class SourceFile:
         """The content, or its first `most` bytes. Raises OSError if it cannot be read."""
         if self.data is not None:
             return self.data
-        return _bytes_of(self.absolute, most)
+        return content_of(self.absolute, most)
 
 
-def _bytes_of(path: str, most: int) -> bytes:
-    """The content of a file, by the system's own calls: for a small one `open` would take four times as long."""
+def content_of(path: str, most: int = -1) -> bytes:
+    """The content of a file, or its first `most` bytes, by the system's own calls: for a small one `open` would take four times as long."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
         parts = []

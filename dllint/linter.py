@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from dllint.files import Kind, Project
 from dllint.finding import Finding, Location
-from dllint.parallel import can_fork, processors, shared_out
+from dllint.parallel import shared_out, shares
 from dllint.records import dataclass, field, replace
 from dllint.registry import Entry, listing
 from dllint.selection import enabled_rules, ignored_in, is_shown, severity_of
@@ -17,7 +17,6 @@ from dllint.settings import Settings
 from dllint.suppressions import Applied, Source, UnusedSuppression
 
 _WORTH_SHARING = 300_000
-_MOST_PROCESSES = 8
 
 Progress = Callable[[int, int], None]
 """Called with how many steps are done, and how many there are."""
@@ -136,19 +135,19 @@ def _run_all(
     rules: list[Entry], program: Program, settings: Settings, report: Report, progress: Progress
 ) -> list[Finding]:
     """All rules on all subjects, shared out over processes where there is enough to do."""
-    shares = _shares(program, settings)
-    if shares == 1:
+    count = _shares(program, settings)
+    if count == 1:
         return list(_run_rules(rules, program, report, progress, (0, 1)))
 
     def work(number: int) -> tuple[list[Finding], list[InternalError]]:
         part = Report()
         step = progress if number == 0 else lambda done, total: None
-        return list(_run_rules(rules, program, part, step, (number, shares))), part.errors
+        return list(_run_rules(rules, program, part, step, (number, count))), part.errors
 
     program.prepare()
     _import_used(rules, program)
     found: list[Finding] = []
-    for findings, errors in shared_out(work, shares):
+    for findings, errors in shared_out(work, count):
         found += findings
         report.errors += errors
     return found
@@ -162,10 +161,8 @@ def _import_used(rules: list[Entry], program: Program) -> None:
 
 
 def _shares(program: Program, settings: Settings) -> int:
-    """How many processes pay: forking one costs some milliseconds."""
-    if not can_fork() or settings.jobs == 1 or program.size < _WORTH_SHARING:
-        return 1
-    return max(1, min(settings.jobs or processors(), _MOST_PROCESSES))
+    """How many processes pay."""
+    return 1 if program.size < _WORTH_SHARING else shares(settings.jobs)
 
 
 def _run_rules(

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
+_MOST_PROCESSES = 8
 _Result = TypeVar("_Result")
 
 
@@ -18,6 +19,14 @@ def can_fork() -> bool:
 def processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def shares(jobs: int) -> int:
+    """How many processes to share work out over, where there is enough of it: forking one costs some milliseconds.
+
+    `jobs` is what the user wants, 0 for as many as there are processors.
+    """
+    return max(1, min(jobs or processors(), _MOST_PROCESSES)) if can_fork() else 1
 
 
 def shared_out(work: Callable[[int], _Result], shares: int) -> list[_Result]:

@@ -8,13 +8,15 @@ from functools import cached_property
 from typing import Any
 
 from dllint.code import apis
+from dllint.code.apis import watched
 from dllint.code.facts import Facts, WorkerEntry
 from dllint.code.language import classes
 from dllint.code.language.bindings import Binding
 from dllint.code.language.callers import Callers
 from dllint.code.language.evaluator import Evaluator
 from dllint.code.language.importing import Importing
-from dllint.code.language.modules import Module, ModuleTable, defined_names
+from dllint.code.language.modules import Module, ModuleTable
+from dllint.code.language.outlines import Outline, defined_names, outlines
 from dllint.code.language.scopes import ClassScope, FunctionScope
 from dllint.code.language.values import UNKNOWNS, External, Frame, ModuleRef, Values
 from dllint.code.loaders.loader import Loader
@@ -31,24 +33,18 @@ from dllint.code.workers import fetching
 from dllint.code.workers.datasets import Dataset
 from dllint.code.workers.fetching import Fetch
 from dllint.files import Kind, Project, SourceFile
+from dllint.parallel import shares
 from dllint.records import dataclass
 from dllint.settings import Settings
-from dllint.syntax.python import CannotParseError, Source
+from dllint.syntax.python import CannotParseError, Data, Source
 
 _FEW = 4
 """Targets that are less than one in so many files are few: what has nothing to do with them is left out."""
+_WORD = re.compile(rb"\w+")
+_MANY_FILES = 400
+"""So many are outlined by several processes."""
 _LONGEST_SCRIPT = 50_000
 
-SEED_WORDS = (
-    b"DataLoader",
-    b"Dataset",
-    b"num_workers",
-    b"set_start_method",
-    b"dataloader_",
-    b"torch_geometric.loader",
-    b"WebLoader",
-)
-"""A file that holds none of these words, defines no dataset, and that nobody's worker code leads to, cannot matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +69,21 @@ class Program:
         self.explicit: set[str] = {f.path for f in project.files if f.explicit}
         self.modules = ModuleTable.build(project.root, list(self._read(project)), _module_type)
         self._importing = Importing(self.modules.by_file.values())
-        self._with_words: dict[tuple[str, ...], list[Module]] = {}
+        self._with_texts: dict[tuple[str, ...], list[Module]] = {}
         self.evaluator = Evaluator(self)
         self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.mro_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
+        self.methods_memo: dict[tuple[ClassScope, str, ClassScope | None], FunctionScope | None] = {}
         self._callers = Callers(self)
         self._members: dict[tuple[int, str], Values] = {}
 
-    def _read(self, project: Project) -> Iterator[tuple[str, str, bytes, bool]]:
+    def _read(self, project: Project) -> Iterator[tuple[SourceFile, Data, Outline | None]]:
+        known = self._outlines([file for file in project.files if file.kind is Kind.PYTHON and file.data is None])
         for file in project.files:
+            data, outlined = known.get(file.path) or (None, None)
+            if outlined is not None:
+                yield file, _reader(file) if data is None else data, outlined
+                continue
             try:
                 data = file.read()
             except OSError as error:
@@ -89,7 +91,14 @@ class Program:
                     self.unreadable.append(Unreadable(file.path, 1, 1, error.strerror or "cannot be read"))
                 continue
             if file.kind in (Kind.PYTHON, Kind.NOTEBOOK) or is_config(file, data):
-                yield file.absolute, file.path, data, file.target
+                yield file, data, None
+
+    def _outlines(self, files: list[SourceFile]) -> dict[str, tuple[bytes | None, Outline] | None]:
+        """What is known of many files before one of them is looked into: where all are asked for, all are searched."""
+        if len(files) < _MANY_FILES or sum(file.target for file in files) * _FEW < len(files):
+            return {}
+        found = outlines([file.absolute for file in files], shares(self.settings.jobs))
+        return {file.path: known for file, known in zip(files, found, strict=True)}
 
     @cached_property
     def pins(self) -> Pins:
@@ -109,7 +118,7 @@ class Program:
         """The modules that may build a loader or define a dataset."""
         names = self.dataset_names
         modules = self.modules.by_file.values()
-        return [m for m in modules if _speaks_of_data(m.data) or any(name in names for name, _ in m.class_bases)]
+        return [m for m in modules if _speaks_of_data(m) or any(name in names for name, _ in m.class_bases)]
 
     @property
     def targets(self) -> list[Module]:
@@ -164,7 +173,7 @@ class Program:
             if id(module) in known or self.modules.in_package(module) or b"__main__" in module.data:
                 continue
             starts = b"multiprocessing" in module.data and b"torch" in module.data
-            if len(module.data) < _LONGEST_SCRIPT and (starts or any(name in module.data for name in names)):
+            if module.outline.size < _LONGEST_SCRIPT and (starts or any(name in module.data for name in names)):
                 found.append(module)
         return found
 
@@ -180,13 +189,16 @@ class Program:
         """The modules of the project that a module imports, as far as last names tell."""
         return self._importing.imported_by(module)
 
-    def modules_with(self, *words: str) -> list[Module]:
-        """The modules whose text holds all these words; asked again and again, they are looked for once."""
-        if words not in self._with_words:
-            needles = [word.encode() for word in words]
-            modules = self.modules.by_file.values()
-            self._with_words[words] = [m for m in modules if all(needle in m.data for needle in needles)]
-        return self._with_words[words]
+    def modules_with(self, *texts: str) -> list[Module]:
+        """The modules that hold all these texts, each from a whole word to a whole word; asked again and again, they
+        are looked for once."""
+        if texts not in self._with_texts:
+            found = list(self.modules.by_file.values())
+            for text in map(str.encode, texts):
+                names = _WORD.findall(text)
+                found = [m for m in found if all(map(m.holds, names)) and (names == [text] or text in m.data)]
+            self._with_texts[texts] = found
+        return self._with_texts[texts]
 
     def source(self, path: str) -> Source | None:
         """The text of a file by the path that it is shown with."""
@@ -271,7 +283,7 @@ class Program:
     @property
     def size(self) -> int:
         """Bytes of the modules that may matter."""
-        return sum(len(module.data) for module in self.seeds)
+        return sum(module.outline.size for module in self.seeds)
 
     def prepare(self) -> None:
         """Find the loaders and the datasets: what all subjects share."""
@@ -297,6 +309,18 @@ class Program:
         return Facts(self)
 
 
+def _reader(file: SourceFile) -> Callable[[], bytes]:
+    """Reads a file that could be read a moment ago; nothing, if it has gone since."""
+
+    def read() -> bytes:
+        try:
+            return file.read()
+        except OSError:
+            return b""
+
+    return read
+
+
 def _unreadable(module: Module, error: CannotParseError | None, what: str = "file") -> Unreadable:
     assert error is not None
     return Unreadable(module.path, error.row, error.column, error.reason, what, error.needs)
@@ -307,8 +331,8 @@ def _unreadable_parts(module: Module) -> list[Unreadable]:
     return [_unreadable(module, error, "cell") for error in module.broken]
 
 
-def _speaks_of_data(data: bytes) -> bool:
-    return any(word in data for word in SEED_WORDS)
+def _speaks_of_data(module: Module) -> bool:
+    return any(map(module.has, watched.DATA)) or (module.has(watched.LOADER) and any(map(module.has, watched.LOADERS)))
 
 
 def is_config(file: SourceFile, data: bytes) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +22,10 @@ MAX_BYTES = 8_000_000
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 LINE_END = re.compile("\r\n|\r|\n")
+
+
+Data = bytes | Callable[[], bytes]
+"""The content of a file, or what reads it when it is first needed."""
 
 
 class CannotParseError(Exception):
@@ -37,9 +42,16 @@ class CannotParseError(Exception):
 class Source:
     """The bytes of one file, and its text and lines when they are asked for."""
 
-    def __init__(self, path: str, data: bytes) -> None:
+    def __init__(self, path: str, data: Data) -> None:
         self.path = path
-        self.data = data
+        self._data = data
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+        if not isinstance(self._data, bytes):
+            self._data = self._data()
+        return self._data
 
     @cached_property
     def text(self) -> str:

@@ -63,7 +63,7 @@ class Callers:
         for module in self._holding(needle, everywhere=self._is_called_anywhere(scope)):
             if module is own or (module.is_test and not own.is_test):
                 continue
-            if id(module) in self._seed_ids or self._is_small or any(home in module.data for home in homes):
+            if id(module) in self._seed_ids or self._is_small or any(map(module.holds, homes)):
                 yield module
 
     @staticmethod
@@ -86,17 +86,17 @@ class Callers:
         """The modules, or only the seeds, whose text holds a name."""
         key = (needle, everywhere)
         if key not in self._holders:
-            found = [module for module in self._program.seeds if needle in module.words]
+            found = [module for module in self._program.seeds if module.holds(needle)]
             if everywhere:
                 known = {id(module) for module in found}
                 modules = self._program.modules.by_file.values()
-                found = [m for m in modules if id(m) in known or (id(m) not in self._seed_ids and needle in m.data)]
+                found = [m for m in modules if id(m) in known or (id(m) not in self._seed_ids and m.holds(needle))]
             self._holders[key] = found
         return self._holders[key]
 
     @cached_property
     def _is_small(self) -> bool:
-        return sum(len(module.data) for module in self._program.modules.by_file.values()) < _SMALL
+        return sum(module.outline.size for module in self._program.modules.by_file.values()) < _SMALL
 
     def _enters(self, call: ast.Call, frame: Frame, scope: FunctionScope, makes: ClassScope | None) -> bool:
         for value in self._program.evaluator.infer(call.func, frame):

@@ -96,6 +96,13 @@ def external_bases(ev: Evaluator, cls: ClassScope) -> Iterator[str]:
 
 def method(ev: Evaluator, cls: ClassScope, name: str, after: ClassScope | None = None) -> FunctionScope | None:
     """The method that `object.name` finds; with `after`, the one that `super().name` finds in that class."""
+    memo, key = ev.program.methods_memo, (cls, name, after)
+    if key not in memo:
+        memo[key] = _find_method(ev, cls, name, after)
+    return memo[key]
+
+
+def _find_method(ev: Evaluator, cls: ClassScope, name: str, after: ClassScope | None) -> FunctionScope | None:
     passed = after is None
     for base in project_mro(ev, cls):
         if passed and name in base.methods:

@@ -45,6 +45,8 @@ _MOST_BITS = 128
 """A longer whole number counts nothing, and Python refuses to print one of thousands of digits."""
 _MOST_STEPS = 300
 """Evaluation steps for one question."""
+_FEW_STEPS = 60
+"""Evaluation steps for a question whose answer is rarely of use."""
 _DEEPEST = 70
 """Nested evaluations: each takes some frames of Python's own stack."""
 _MOST_RETURNS = 3
@@ -63,6 +65,7 @@ class Evaluator:
         self._globals: dict[tuple[int, str], Values] = {}
         self._attributes: dict[tuple[object, str], Values] = {}
         self._steps = 0
+        self._most = _MOST_STEPS
         self._depth = 0
         self._returns = 0
         self.assumed: list[tuple[str, Value]] = []
@@ -74,6 +77,16 @@ class Evaluator:
             self._steps = 0
         return self.infer(node, frame) or UNKNOWNS
 
+    def hint(self, node: ast.AST, frame: Frame) -> Values:
+        """What `node` can be, where few steps tell: for many questions that rarely have an answer of use."""
+        if self._depth:
+            return self.values(node, frame)
+        self._most = _FEW_STEPS
+        try:
+            return self.values(node, frame)
+        finally:
+            self._most = _MOST_STEPS
+
     @property
     def is_deep(self) -> bool:
         """Whether half of the nesting that is allowed is used up."""
@@ -84,7 +97,7 @@ class Evaluator:
     def infer(self, node: ast.AST, frame: Frame) -> Values:
         """What `node` can be in `frame`; empty within a cycle, which then adds nothing."""
         self._steps += 1
-        if self._steps > _MOST_STEPS or self._depth > _DEEPEST:
+        if self._steps > self._most or self._depth > _DEEPEST:
             return UNKNOWNS
         handler = _HANDLERS.get(type(node))
         if handler is None:
@@ -104,9 +117,15 @@ class Evaluator:
             self._depth -= 1
             self._active.discard(place)
         if not self.assumed and (found or self._depth == 0):
-            memo = self._memo if self._steps <= _MOST_STEPS or self._depth == 0 else self._cut_short
-            memo[place] = found
+            self._remember(place, found)
         return found
+
+    def _remember(self, place: tuple[int, int], found: Values) -> None:
+        if self._steps <= self._most:
+            self._memo[place] = found
+        elif self._most == _MOST_STEPS:  # a hint that ended early is no answer to a question in earnest
+            memo = self._memo if self._depth == 0 else self._cut_short
+            memo[place] = found
 
     def _constant(self, node: ast.Constant, frame: Frame) -> Values:
         if isinstance(node.value, int) and node.value.bit_length() > _MOST_BITS:

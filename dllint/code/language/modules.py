@@ -13,21 +13,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 
+from dllint.code.apis.watched import WATCHED
+from dllint.code.language.outlines import Outline, import_statements, occurrences, outline, words
 from dllint.code.language.scopes import ClassScope, ModuleScope, Scope
+from dllint.files import SourceFile
 from dllint.finding import Location
-from dllint.syntax.python import CannotParseError, Source, parse
+from dllint.syntax.python import CannotParseError, Data, Source, parse
 
+_FEW = 8
+"""Questions about the words of one file that are answered by a search each; for more, they are taken apart once."""
 _CELL = b"# %%"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
-_NAME = re.compile(rb"\w+(?=[ \t]*[\[(:])")
-_CLASS = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
-_BASE = re.compile(rb"([\w.]+)\s*(?:\[[^\]]*\]\s*)?(?=,|$|\()")
-
-_CONTINUED = (b"\\\n", b"\\\r\n")
-
-_IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-_BETWEEN_WORDS = bytes(byte if byte in _IDENTIFIER else ord(" ") for byte in range(256))
-"""Makes a space of every byte that no identifier holds."""
 
 
 class Module:
@@ -36,7 +32,7 @@ class Module:
     is_notebook = False
     """Whether it consists of cells that are run one by one, in a process whose main module no worker can import."""
 
-    def __init__(self, path: str, absolute: str, name: str, is_package: bool, data: bytes, is_target: bool) -> None:
+    def __init__(self, path: str, absolute: str, name: str, is_package: bool, data: Data, is_target: bool) -> None:
         self.path = path
         self.absolute = absolute
         self.name = name
@@ -49,6 +45,7 @@ class Module:
         self.broken: list[CannotParseError] = []
         """What cannot be parsed in it, though the rest can: cells of a notebook."""
         self._scope: ModuleScope | None = None
+        self._asked = 0
         self._lines_with: dict[str, list[int]] = {}
         self._calls_of: dict[str, list[tuple[ast.Call, Scope]]] = {}
 
@@ -130,14 +127,32 @@ class Module:
     def lines_with(self, word: str) -> list[int]:
         """The lines (from 1) that hold `word` as a whole identifier."""
         if word not in self._lines_with:
-            found = {bisect_right(self._line_starts, at) for at in _occurrences(self.data, word.encode())}
-            self._lines_with[word] = sorted(found)
+            places = occurrences(self.data, word.encode()) if self.holds(word.encode()) else ()
+            self._lines_with[word] = sorted({bisect_right(self._line_starts, at) for at in places})
         return self._lines_with[word]
+
+    @cached_property
+    def outline(self) -> Outline:
+        """What its bytes tell."""
+        return outline(self.data)
+
+    def has(self, text: bytes) -> bool:
+        """Whether a text stands in the file, within a longer word or not."""
+        return text in self.outline.held if text in WATCHED else text in self.data
+
+    def holds(self, name: bytes) -> bool:
+        """Whether an identifier stands in the file, be it in a comment or a text."""
+        if name in WATCHED and name not in self.outline.held:
+            return False
+        if "words" not in self.__dict__ and self._asked < _FEW:
+            self._asked += 1
+            return next(occurrences(self.data, name), None) is not None
+        return name in self.words
 
     @cached_property
     def words(self) -> frozenset[bytes]:
         """All identifiers and other words in the file, those of comments and texts included."""
-        return frozenset(self.data.translate(_BETWEEN_WORDS).split())
+        return words(self.data)
 
     def scopes_around(self, lines: list[int]) -> list[Scope]:
         """The scopes that any of these lines stands in, outermost first, each once."""
@@ -168,61 +183,10 @@ class Module:
         lines = self.lines_with("class")
         return [scope for scope in self.scopes_around(lines) if isinstance(scope, ClassScope)]
 
-    @cached_property
+    @property
     def class_bases(self) -> list[tuple[str, tuple[str, ...]]]:
-        """(class, last names of its bases) as the bytes have them: quick, and good enough to choose what to parse."""
-        return class_bases(self.data)
-
-
-def class_bases(data: bytes) -> list[tuple[str, tuple[str, ...]]]:
-    """The class statements with bases in `data`: (name, last names of the bases)."""
-    found = []
-    at = data.find(b"class ")
-    while at >= 0:
-        match = _CLASS.match(data, at)
-        if match and (at == 0 or data[at - 1] in b"\r\n \t"):
-            bases = _BASE.findall(match.group(2))
-            names = tuple(base.rpartition(b".")[2].decode("ascii", "replace") for base in bases)
-            if names:
-                found.append((match.group(1).decode("ascii", "replace"), names))
-        at = data.find(b"class ", at + 6)
-    return found
-
-
-def import_statements(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The import statements in `data`: (`from` or `import`, the rest of the line)."""
-    at = data.find(b"import")
-    while at >= 0:
-        start = data.rfind(b"\n", 0, at) + 1
-        while data.endswith(_CONTINUED, 0, start):
-            start = data.rfind(b"\n", 0, start - 1) + 1
-        end = data.find(b"\n", at)
-        words = data[start : end if end >= 0 else len(data)].split(None, 1)
-        if len(words) == 2 and words[0] in (b"from", b"import"):
-            yield words[0], words[1].partition(b"#")[0]
-        at = data.find(b"import", end) if end >= 0 else -1
-
-
-def defined_names(data: bytes) -> Iterator[bytes]:
-    """The names after `def` and `class` in `data`."""
-    for word in (b"def ", b"class "):
-        at = data.find(word)
-        while at >= 0:
-            start = at + len(word)
-            match = _NAME.match(data, start)
-            if match:
-                yield match.group()
-            at = data.find(word, start)
-
-
-def _occurrences(data: bytes, word: bytes) -> Iterator[int]:
-    """Where `word` stands in `data` as a whole identifier."""
-    at = data.find(word)
-    while at >= 0:
-        end = at + len(word)
-        if not (at and data[at - 1] in _IDENTIFIER) and not (end < len(data) and data[end] in _IDENTIFIER):
-            yield at
-        at = data.find(word, end)
+        """(class, last names of its bases) as the bytes have them."""
+        return self.outline.class_bases
 
 
 KNOWN_LIBRARIES = frozenset(
@@ -298,21 +262,24 @@ class ModuleTable:
 
     @classmethod
     def build(
-        cls, root: str, files: list[tuple[str, str, bytes, bool]], module_type: Callable[[str], type[Module]]
+        cls, root: str, files: list[tuple[SourceFile, Data, Outline | None]], module_type: Callable[[str], type[Module]]
     ) -> ModuleTable:
-        """A table of (absolute path, shown path, bytes, is target); `module_type` says how a path is read."""
+        """A table of files with their content and known outline; `module_type` says how a path is read."""
         table = cls(_with_slashes(root))
-        files = [(_with_slashes(absolute), shown, data, target) for absolute, shown, data, target in files]
-        for absolute, _, _, _ in files:
+        paths = [_with_slashes(file.absolute) for file, _, _ in files]
+        for absolute in paths:
             if os.path.basename(absolute) == "__init__.py":
                 table._folders_with_init.add(os.path.dirname(absolute))
         for folder in sorted(table._folders_with_init):
             above = os.path.dirname(folder)
             if above not in table._folders_with_init:
                 table._package_roots.setdefault(os.path.basename(folder), []).append(above)
-        for absolute, shown, data, is_target in files:
+        for absolute, (file, data, known) in zip(paths, files, strict=True):
             name, is_package = table._dotted_name(absolute)
-            table.by_file[absolute] = module_type(absolute)(shown, absolute, name, is_package, data, is_target)
+            module = module_type(absolute)(file.path, absolute, name, is_package, data, file.target)
+            if known is not None:
+                module.outline = known
+            table.by_file[absolute] = module
         return table
 
     def keep(self, modules: Collection[Module]) -> None:

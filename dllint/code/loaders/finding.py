@@ -58,7 +58,7 @@ def _exported_aliases(program: Program) -> set[str]:
     found: set[str] = set()
     for module in program.parsed_seeds:
         for word in apis.LOADER_WORDS:
-            if word.encode() in module.data:
+            if module.holds(word.encode()):
                 found |= _aliases(module.scope, word) - {word}
     return found
 
@@ -69,7 +69,7 @@ def _modules_to_search(program: Program, exported: set[str]) -> list[Module]:
         return program.parsed_seeds
     known = {id(module) for module in program.parsed_seeds}
     needles = [name.encode() for name in exported]
-    others = [m for m in program.modules.by_file.values() if id(m) not in known and any(n in m.data for n in needles)]
+    others = [m for m in program.modules.by_file.values() if id(m) not in known and any(map(m.holds, needles))]
     return program.parsed_seeds + [module for module in others if module.scope and module.error is None]
 
 
@@ -110,7 +110,7 @@ def loader_classes(program: Program) -> set[str]:
 def _candidates(program: Program, module: Module, exported: set[str]) -> list[tuple[ast.Call, Scope]]:
     """The calls of a module that may build a loader, in the order of the source."""
     words = {*apis.LOADER_WORDS, *exported, *program.facts.loader_class_names, *_last_names(program.settings.loaders)}
-    present = [word for word in words if word.encode() in module.words]
+    present = [word for word in words if module.holds(word.encode())]
     found: dict[int, tuple[ast.Call, Scope]] = {}
     for word in present:
         lines = module.lines_with(word)

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
+from dllint.code.apis import watched
 from dllint.code.language import classes
 from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.links import parent
@@ -94,15 +95,18 @@ def _modules(program: Program) -> Iterator[Module]:
     """The modules that may set such an attribute: those that may build loaders, and those that name one as they set."""
     seeds = {id(module) for module in program.parsed_seeds}
     for module in program.modules.by_file.values():
-        speaks = not _WATCHED_WORDS.isdisjoint(module.words) if id(module) in seeds else _sets_on_loader(module.data)
+        speaks = not _WATCHED_WORDS.isdisjoint(module.words) if id(module) in seeds else _sets_on_loader(module)
         if not module.is_target or not speaks:
             continue
         if not any(word in module.data for word in _LETTING_THROUGH) and module.scope and module.error is None:
             yield module
 
 
-def _sets_on_loader(data: bytes) -> bool:
+def _sets_on_loader(module: Module) -> bool:
     """Whether a text assigns a watched attribute of something that is called a loader."""
+    if not module.has(watched.LOADER):
+        return False
+    data = module.data
     starts = (found.start() for found in _SET.finditer(data))
     return any(_LOADER_BEFORE.search(data, max(0, start - _LONGEST_NAME), start) for start in starts)
 

@@ -24,7 +24,7 @@ LOKY_ERROR = "AttributeError: 'Process' object has no attribute 'env'"
 
 _THREADS = frozenset({"threading", "sequential", "threads", "sharedmem"})
 """Values of joblib's backend, prefer and require that mean threads, or nothing in parallel."""
-_POOL_WORDS = (b"Pool", b"joblib", b"daemon=True")
+_POOL_WORDS = (b"Pool", b"joblib", b"daemon")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ def _modules_with_pools(program: Program) -> Iterator[Module]:
     seeds = {id(module) for module in program.seeds}
     names = {module.last_name for module in program.seeds}
     for module in program.modules.by_file.values():
-        if module.is_test or not any(word in module.data for word in _POOL_WORDS):
+        if module.is_test or not any(map(module.holds, _POOL_WORDS)):
             continue
-        if id(module) in seeds or any(name in module.data for name in names):
+        if id(module) in seeds or any(map(module.holds, names)):
             yield module
 
 
@@ -58,7 +58,7 @@ def find(program: Program) -> Iterator[Mapped]:
 
 
 def _by_pools(program: Program, module: Module) -> Iterator[Mapped]:
-    if b"Pool" not in module.data:
+    if not module.holds(b"Pool"):
         return
     for name in sorted(apis.POOL_MAPS):
         for call, scope in module.calls_of(name):
@@ -67,7 +67,7 @@ def _by_pools(program: Program, module: Module) -> Iterator[Mapped]:
 
 
 def _by_joblib(program: Program, module: Module) -> Iterator[Mapped]:
-    if b"joblib" not in module.data:
+    if not module.holds(b"joblib"):
         return
     for call, scope in module.calls_of("delayed"):
         error = _joblib_error(program, call, Frame(scope))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
+from dllint.code.apis import watched
 from dllint.code.language import classes, conditions
 from dllint.code.language.links import block_of
+from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope
 from dllint.code.language.values import ClassRef, Const, Derived, External, Frame, Function, Instance, Product, Value
 from dllint.code.tensors import devices, transfers
@@ -26,7 +29,7 @@ _START = frozenset({"torch.multiprocessing.start_processes"})
 _TRAINERS = frozenset({"lightning.pytorch.Trainer", "lightning.fabric.Fabric", "lightning.Fabric"})
 _FORKING_STRATEGIES = ("ddp_fork", "ddp_notebook")
 _NAMES = ("notebook_launcher", "start_processes", "fit", "launch", "Process", "Pool")
-_WORDS = (b"notebook_launcher", b"start_processes", b"ddp_fork", b"ddp_notebook", b'"fork"', b"'fork'")
+_FORK = re.compile(rb"ddp_fork|[\"']fork[\"']")
 _ASKS = "torch.cuda.is_available"
 _NVML = b"PYTORCH_NVML_BASED_CUDA_CHECK"
 """With this variable `is_available()` starts nothing."""
@@ -72,12 +75,17 @@ class Launch:
 def find(program: Program) -> Iterator[Launch]:
     """The calls of a program that fork ranks which use CUDA."""
     for module in program.modules.by_file.values():
-        if module.is_test or not any(word in module.data for word in _WORDS):
+        if module.is_test or not _speaks_of_forks(module):
             continue
         for name in _NAMES:
             for call, scope in module.calls_of(name):
                 if _forks_ranks(program, call, Frame(scope)):
                     yield Launch(program, call, Frame(scope), name)
+
+
+def _speaks_of_forks(module: Module) -> bool:
+    forks = module.has(watched.FORK) and _FORK.search(module.data) is not None
+    return forks or any(map(module.has, watched.FORKED_RANKS))
 
 
 def _forks_ranks(program: Program, call: ast.Call, frame: Frame) -> bool:

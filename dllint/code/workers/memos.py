@@ -82,7 +82,7 @@ def _wrapped(entry: WorkerEntry, step: Step) -> Iterator[Cache]:
     for call in step.scope.index().calls:
         if not dotted(call.func):
             continue
-        found = program.evaluator.values(call.func, step.frame)
+        found = program.evaluator.hint(call.func, step.frame)
         for wrapper in filter(None, map(_wrapper, found)):
             for node in _given(call):
                 if entry.variation.of(node, step) is True and is_kept_for_each(entry, node, step, found):

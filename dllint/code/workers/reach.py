@@ -244,7 +244,8 @@ class WorkerCode:
                 yield from self._protocol(ev.values(subscript.value, frame), ("__getitem__",), step, subscript)
         for loop in scope.loops:
             if isinstance(loop.iter, (ast.Attribute, ast.Name)):
-                yield from self._protocol(ev.values(loop.iter, frame), ("__iter__", "__next__"), step, loop.iter)
+                ask = ev.values if isinstance(loop.iter, ast.Attribute) else ev.hint
+                yield from self._protocol(ask(loop.iter, frame), ("__iter__", "__next__"), step, loop.iter)
 
     def _protocol(self, values: Values, names: tuple[str, ...], step: Step, node: ast.AST) -> Iterator[Step]:
         for value in values:
