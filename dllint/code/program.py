@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
@@ -44,7 +45,6 @@ _WORD = re.compile(rb"\w+")
 _MANY_FILES = 400
 """So many are outlined by several processes."""
 _LONGEST_SCRIPT = 50_000
-
 
 
 @dataclass(frozen=True, slots=True)
