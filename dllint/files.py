@@ -70,8 +70,8 @@ class SourceFile:
 
 
 def content_of(path: str, most: int = -1) -> bytes:
-    """The content of a file, or its first `most` bytes, by the system's own calls: `open` takes four times as long for a
-    small one."""
+    """The content of a file, or its first `most` bytes, by the system's own calls: `open` takes four times as long
+    for a small one."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
         parts = []
