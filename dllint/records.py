@@ -59,7 +59,21 @@ else:
         return type(cls)(cls.__name__, cls.__bases__, {**made, **body})
 
     def _init(names, defaults):
-        """The `__init__` that stores what it is given: compiled, since records are made by the thousand."""
+        """The `__init__` that stores what it is given. It is made for the first object: many classes never see one."""
+        made = []
+
+        def first(self, /, *given, **named):
+            if not made:
+                made.append(_compiled(names, defaults))
+            for owner in type(self).__mro__:
+                if owner.__dict__.get("__init__") is first:
+                    owner.__init__ = made[0]
+            made[0](self, *given, **named)
+
+        return first
+
+    def _compiled(names, defaults):
+        """Compiled, since records are made by the thousand."""
         parameters, lines, known = [], [], {}
         for name in names:
             default = defaults.get(name)

@@ -82,3 +82,21 @@ def test_replace_changes_some_fields() -> None:
 def test_records_pickle_and_have_slots() -> None:
     assert pickle.loads(pickle.dumps(Place(1, 2))) == Place(1, 2)
     assert not hasattr(Place(1), "__dict__")
+
+
+def test_what_derives_from_a_record_sets_the_fields_of_both() -> None:
+    """The `__init__` of each class is made when its first object is, in whatever order that happens."""
+
+    @dataclass
+    class Base:
+        row: int
+
+    @dataclass
+    class Own(Base):
+        name: str = "own"
+
+    class Plain(Base):
+        def __init__(self) -> None:
+            super().__init__(5)
+
+    assert (Own(1).row, Own(1, name="x").name, Plain().row, Base(2).row) == (1, "x", 5, 2)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 import os
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.files import Kind, SourceFile
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped
 from dllint.syntax.offsets import Offsets
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dllint.syntax.python import CannotParseError
     from dllint.syntax.tree import Tree
 
-_LINE_END = re.compile("\r\n|\r|\n")
+_LINE_END = pattern("\r\n|\r|\n")
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 

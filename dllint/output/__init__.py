@@ -11,6 +11,7 @@ from typing import NamedTuple, TextIO, cast
 
 from dllint.finding import Location, Severity
 from dllint.linter import Report
+from dllint.patterns import pattern
 
 FORMATS = {
     "text": "dllint.output.text",
@@ -49,7 +50,7 @@ def write(report: Report, stream: TextIO, output_format: str, style: Style) -> N
 
 
 # Control characters (C0, DEL, C1), line separators, what turns the direction of text, and undecodable bytes.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE = pattern("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 

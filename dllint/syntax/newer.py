@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import sys
 
-_NESTED_QUOTES = re.compile(
+from dllint.patterns import pattern
+
+_NESTED_QUOTES = pattern(
     r"""(?<!\w)(?:f|rf|fr)(["'])(?:(?!\1)[^{])*\{(?:(?!\1)[^}])*\1[^}]*\1[^}]*\}""", re.IGNORECASE
 )
 _SINCE = (
-    ((3, 14), re.compile(r"""(?<![\w"'])(?:t|tr|rt)["']""", re.IGNORECASE)),
-    ((3, 13), re.compile(r"^\s*(?:class|(?:async\s+)?def)\s+\w+\s*\[[^\]=]*\w\s*=[^=]")),
-    ((3, 12), re.compile(r"^\s*(?:class|(?:async\s+)?def)\s+\w+\s*\[")),
-    ((3, 12), re.compile(r"^\s*type\s+\w+\s*(?:\[.*\])?\s*=[^=]")),
+    ((3, 14), pattern(r"""(?<![\w"'])(?:t|tr|rt)["']""", re.IGNORECASE)),
+    ((3, 13), pattern(r"^\s*(?:class|(?:async\s+)?def)\s+\w+\s*\[[^\]=]*\w\s*=[^=]")),
+    ((3, 12), pattern(r"^\s*(?:class|(?:async\s+)?def)\s+\w+\s*\[")),
+    ((3, 12), pattern(r"^\s*type\s+\w+\s*(?:\[.*\])?\s*=[^=]")),
     ((3, 12), _NESTED_QUOTES),
-    ((3, 11), re.compile(r"^\s*except\s*\*")),
-    ((3, 10), re.compile(r"^\s*match\s+[^=:]+:\s*(?:#.*)?$")),
+    ((3, 11), pattern(r"^\s*except\s*\*")),
+    ((3, 10), pattern(r"^\s*match\s+[^=:]+:\s*(?:#.*)?$")),
 )
 """What a line looks like that only a newer Python reads, and since which; the newest first."""
 

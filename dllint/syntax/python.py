@@ -6,13 +6,13 @@ The tree is the standard library's `ast`: it is parsed in C, and it is the very 
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.syntax import newer
 
 _LONGEST_LINE = 1_000
@@ -20,8 +20,8 @@ _LONGEST_LINE = 1_000
 MAX_BYTES = 8_000_000
 """A larger file is generated; reading it as a tree would take seconds and gigabytes."""
 
-_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-LINE_END = re.compile("\r\n|\r|\n")
+_COOKIE = pattern(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+LINE_END = pattern("\r\n|\r|\n")
 
 
 Data = bytes | Callable[[], bytes]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from dllint.code.language.modules import Module
+from dllint.patterns import pattern
 
 _MOST_IMPORTERS = 200
-_WORD = re.compile(rb"\w+")
+_WORD = pattern(rb"\w+")
 
 
 class Importing:

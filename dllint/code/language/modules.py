@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
@@ -18,12 +17,13 @@ from dllint.code.language.outlines import Outline, import_statements, occurrence
 from dllint.code.language.scopes import ClassScope, ModuleScope, Scope
 from dllint.files import SourceFile
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.syntax.python import CannotParseError, Data, Source, parse
 
 _FEW = 8
 """Questions about the words of one file that are answered by a search each; for more, they are taken apart once."""
 _CELL = b"# %%"
-_LINE_END = re.compile(rb"\r\n|\r|\n")
+_LINE_END = pattern(rb"\r\n|\r|\n")
 
 
 class Module:

@@ -13,14 +13,15 @@ from typing import NamedTuple
 
 from dllint.code.language.modules import Module
 from dllint.finding import Edit
+from dllint.patterns import pattern
 from dllint.syntax.offsets import Offsets
 
 _COMMENT = r"#[^\r\n]*"
-_COMMAS = re.compile(rf"{_COMMENT}|,")
-_OPENINGS = re.compile(rf"{_COMMENT}|\(")
-_BLANKS = re.compile(r"[ \t\f]*")
-_REST_OF_LINE = re.compile(rf"[ \t\f]*(?:{_COMMENT})?(?=[\r\n])")
-_LINE_BREAK = re.compile("\r\n|\r|\n")
+_COMMAS = pattern(rf"{_COMMENT}|,")
+_OPENINGS = pattern(rf"{_COMMENT}|\(")
+_BLANKS = pattern(r"[ \t\f]*")
+_REST_OF_LINE = pattern(rf"[ \t\f]*(?:{_COMMENT})?(?=[\r\n])")
+_LINE_BREAK = pattern("\r\n|\r|\n")
 
 
 class Removal(NamedTuple):

@@ -17,6 +17,7 @@ from dllint.code.language.values import External, Frame, Product, Value
 from dllint.code.loaders import finding as loaders
 from dllint.code.loaders.loader import Loader
 from dllint.finding import Related
+from dllint.patterns import pattern
 from dllint.records import dataclass
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _DEEPEST = 3
 """Calls outwards in which an epoch loop is looked for."""
 _MOST_USERS = 20
 """Modules that import one which builds loaders, and are looked at."""
-_LIKELY = re.compile(
+_LIKELY = pattern(
     rb"(?:\bfor\b[^\n]*\bin\b|\b(?:iter|list|tuple|sorted|cycle|deque)\()"
     rb"[^\n]*?(?:load|batch|data|dl\b|feed|iter|stream)",
     re.IGNORECASE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from dllint.code.language.values import Frame, Instance, Product, Value, Values,
 from dllint.code.loaders import finding as loaders
 from dllint.code.loaders.loader import Loader
 from dllint.finding import Related
+from dllint.patterns import pattern
 from dllint.records import dataclass
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ _WATCHED = REFUSED | {"num_workers", "shuffle"}
 _LETTING_THROUGH = (b"_DataLoader__initialized", b"ccelerator.prepare(")
 """What switches the check off: the flag itself, and accelerate's wrappers, which never set it."""
 _WATCHED_WORDS = frozenset(name.encode() for name in _WATCHED)
-_SET = re.compile(rb"\.(?:%s)\s*[-+*/]*=[^=]" % b"|".join(sorted(_WATCHED_WORDS)))
-_LOADER_BEFORE = re.compile(rb"(?i:load|dl)\w*(?:\[[^\]\n]*\])?$")
+_SET = pattern(rb"\.(?:%s)\s*[-+*/]*=[^=]" % b"|".join(sorted(_WATCHED_WORDS)))
+_LOADER_BEFORE = pattern(rb"(?i:load|dl)\w*(?:\[[^\]\n]*\])?$")
 _LONGEST_NAME = 100
 
 

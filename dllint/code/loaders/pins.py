@@ -12,14 +12,15 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from dllint.patterns import pattern
 from dllint.records import dataclass
 
 Version = tuple[int, int]
 """(major, minor)"""
 
 _NAMES = ("torch", "pytorch")
-_LISTS = re.compile(r"(?:.*requirements.*|.*constraints.*)\.(?:txt|in)$")
-_CONDA = re.compile(r"(?:environment|conda|env)[\w.-]*\.ya?ml$")
+_LISTS = pattern(r"(?:.*requirements.*|.*constraints.*)\.(?:txt|in)$")
+_CONDA = pattern(r"(?:environment|conda|env)[\w.-]*\.ya?ml$")
 _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
 _FOLDERS = ("requirements", "requires", "deps")
 """Folders that hold such lists: `requirements/base.txt`."""
@@ -27,11 +28,11 @@ _LARGEST = 1_000_000
 _LARGEST_LOCK = 20_000_000
 """Bytes of a file that is looked at."""
 
-_REQUIREMENT = re.compile(r"(?<![\w./-])(?:py)?torch\s*(?:\[[^\]]*\])?\s*(?P<spec>[=<>~!(^][^\"'#;\n]*|@\s*\S+)")
-_WHEEL = re.compile(r"torch-(\d+)\.(\d+)")
-_LOCKED = re.compile(rb'name = "torch"\r?\nversion = "(\d+)\.(\d+)')
-_PIPFILE_LOCKED = re.compile(rb'"torch": \{[^{}]*?"version": "==(\d+)\.(\d+)')
-_CLAUSE = re.compile(r"(===?|<=|>=|~=|!=|<|>|=|\^|~)?\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?[^,|]*")
+_REQUIREMENT = pattern(r"(?<![\w./-])(?:py)?torch\s*(?:\[[^\]]*\])?\s*(?P<spec>[=<>~!(^][^\"'#;\n]*|@\s*\S+)")
+_WHEEL = pattern(r"torch-(\d+)\.(\d+)")
+_LOCKED = pattern(rb'name = "torch"\r?\nversion = "(\d+)\.(\d+)')
+_PIPFILE_LOCKED = pattern(rb'"torch": \{[^{}]*?"version": "==(\d+)\.(\d+)')
+_CLAUSE = pattern(r"(===?|<=|>=|~=|!=|<|>|=|\^|~)?\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?[^,|]*")
 
 
 @dataclass(frozen=True, slots=True)

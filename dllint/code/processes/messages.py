@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from dllint.code.language import conditions
 from dllint.code.language.links import parent
 from dllint.code.language.scopes import FunctionScope, dotted, last_name
+from dllint.patterns import pattern
 
-_LOGS = re.compile(r"(^|_)(log|logs|logging|logger|print|pprint|warn|warnings)(_|$)")
+_LOGS = pattern(r"(^|_)(log|logs|logging|logger|print|pprint|warn|warnings)(_|$)")
 
 
 def names_a_log(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
@@ -13,13 +12,14 @@ from dllint.code.language.scopes import FunctionScope, Scope, last_name
 from dllint.code.language.values import Collection, Const, Derived, Frame, Product, Value
 from dllint.code.loaders import iterations
 from dllint.code.workers.outputs import Output
+from dllint.patterns import pattern
 from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _OFF = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
-_FROZEN = re.compile(rb"requires_grad(_\(\s*(requires_grad\s*=\s*)?|\s*=\s*)False")
+_FROZEN = pattern(rb"requires_grad(_\(\s*(requires_grad\s*=\s*)?|\s*=\s*)False")
 _DEEPEST = 4
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dllint.code import apis
 from dllint.code.language.scopes import last_name
 from dllint.code.language.values import Collection, Const, Derived, External, Frame, Product, Unknown, Value
+from dllint.patterns import pattern
 from dllint.records import dataclass
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ _LIKELY = frozenset(
     | apis.WRITING_METHODS
     | apis.WRITES_ITSELF
 )
-_PATH = re.compile(r"[/\\]|\.\w{1,5}$")
-_NO_FILE = re.compile(r"^(/dev/|-$|pipe:|nul$|https?:|s3:|gs:)", re.IGNORECASE)
+_PATH = pattern(r"[/\\]|\.\w{1,5}$")
+_NO_FILE = pattern(r"^(/dev/|-$|pipe:|nul$|https?:|s3:|gs:)", re.IGNORECASE)
 _JOINS = frozenset({"str", "os.path.join", "os.path.abspath", "os.path.expanduser", "pathlib.Path"})
 
 
