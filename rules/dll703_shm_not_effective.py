@@ -4,7 +4,8 @@
 
 Reports shared memory that is set where it has no effect: for the build of an image (`build.shm_size`, `docker build
 --shm-size`, a bake file, `RUN mount`, /etc/fstab in a Dockerfile), by a memory volume that this container does not
-mount at /dev/shm, in a swarm stack, on Fargate, or beside a setting that takes its place.
+mount at /dev/shm, by a `mount` in the command or entry script of a container that is not privileged, in a swarm stack,
+on Fargate, or beside a setting that takes its place.
 
 ## Why it breaks workers
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dllint.deploy.commands import Word
 from dllint.deploy.docker_cli import SDK, Invocation
@@ -40,6 +40,7 @@ def apply(options: Invocation, workload: Workload) -> None:
     workload.cpu_limit = least(_processors(options.last("cpus")), _cpuset(options.last("cpuset-cpus")))
     workload.nofile = next((found for word in reversed(options.values("ulimit")) if (found := _nofile(word))), None)
     workload.gpus = _has_gpus(options)
+    workload.privileged = _privileged(options)
     workload.environment = dict(_variable(word) for word in options.values("env"))
     directory = options.last("workdir")
     workload.workdir = directory.text if directory is not None and directory.known else ""
@@ -233,6 +234,21 @@ def _nofile(word: Word) -> Setting[int] | None:
 def _has_gpus(options: Invocation) -> bool:
     devices = [word.text for word in options.values("device", "runtime")]
     return options.program == "nvidia-docker" or options.has("gpus") or any("nvidia" in text for text in devices)
+
+
+def _privileged(options: Invocation) -> bool | None:
+    flags = [option.value for option in options.options if option.name == "privileged"]
+    added = options.values("cap-add")
+    if options.has_unknown or any(word is not None and not word.known for word in (*flags, *added)):
+        return None
+    return any(word is None or word.text.lower() != "false" for word in flags) or mounts_filesystems(
+        word.text for word in added
+    )
+
+
+def mounts_filesystems(capabilities: Iterable[str]) -> bool:
+    """Whether one of these capabilities lets a container mount filesystems."""
+    return any(name.upper().removeprefix("CAP_") in ("ALL", "SYS_ADMIN") for name in capabilities)
 
 
 def _variable(word: Word) -> tuple[str, str | None]:

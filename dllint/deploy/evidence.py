@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from dllint.deploy.images import Image, built_for
+from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, simple_commands, without_prefix
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Workload
@@ -70,6 +71,8 @@ def training(workload: Workload, plan: Plan) -> Training | None:
     if not found.runs and _project_has_no_workers(plan):
         return None
     found.why = _why(workload, plan, image, commands, found)
+    if found.why:
+        heed(workload, words, plan)
     return found if found.why else None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from dllint.code.language.modules import Module
-from dllint.deploy.commands import commands_of
+from dllint.deploy.commands import Command, commands_of
 from dllint.deploy.texts import DeployFile
 from dllint.files import Kind
 from dllint.records import dataclass
@@ -133,8 +133,20 @@ def script_runs(words: Sequence[str], folder: str, plan: Plan, depth: int = 0) -
         if run is not None:
             yield run
         elif depth < _DEEPEST:
-            for inner in _shell_script(command, folder, plan):
-                yield from script_runs(inner, folder, plan, depth + 1)
+            script, passed = _shell_script(command, folder, plan)
+            inner = [_passed_on(each.texts, passed) for each in script] if script is not None else [passed]
+            for each in inner:
+                yield from script_runs(each, folder, plan, depth + 1)
+
+
+def shell_commands(words: Sequence[str], folder: str, plan: Plan, depth: int = 0) -> Iterator[Command]:
+    """The commands in the project's shell scripts that a container's words start, and in those that these start."""
+    for command in simple_commands(words):
+        script, passed = _shell_script(without_prefix(command), folder, plan)
+        for each in script or ():
+            yield each
+            if depth < _DEEPEST:
+                yield from shell_commands(_passed_on(each.texts, passed), folder, plan, depth + 1)
 
 
 def _python_run(command: Sequence[str], folder: str, plan: Plan) -> ScriptRun | None:
@@ -201,19 +213,22 @@ def _closest(parts: list[str], modules: Iterable[_File], folder: str) -> _File |
     return best[0] if len(best) == 1 else None
 
 
-def _shell_script(command: Sequence[str], folder: str, plan: Plan) -> list[list[str]]:
-    """The commands of the project's shell script that a command runs; the rest of its words stand for `"$@"`."""
+def _shell_script(command: Sequence[str], folder: str, plan: Plan) -> tuple[list[Command] | None, list[str]]:
+    """The commands of the shell script that a command runs, and the rest of its words, which stand for `"$@"`.
+
+    No commands (None) where it is a script, but none of the project's.
+    """
     words = list(command[1:]) if command and os.path.basename(command[0]) in _SHELLS else list(command)
     while words and words[0].startswith("-"):
         words.pop(0)
     if not words or not words[0].endswith((".sh", ".bash")):
-        return []
+        return [], []
     named = [file for file in plan.of_kind(Kind.SHELL) if file.name == os.path.basename(words[0])]
     passed = words[1:]
     if not named:
-        return [passed] if passed else []
+        return None, passed
     found = _closest(_parts(words[0]), named, folder)
-    return [_passed_on(each.texts, passed) for each in commands_of(found, plan)] if found is not None else []
+    return (commands_of(found, plan) if found is not None else []), passed
 
 
 def _passed_on(command: list[str], passed: list[str]) -> list[str]:

@@ -139,6 +139,8 @@ class Workload:
     """Where the machine's IPC namespace is asked for."""
     ignored_size: Location | None = None
     """A size that stands beside host IPC and is not used."""
+    privileged: bool | None = None
+    """Whether it may mount filesystems (privileged, or CAP_SYS_ADMIN); None where that cannot be told."""
     gpus: bool = False
     environment: dict[str, str | None] = field(default_factory=dict)
     """Variables that are set; None for a value that cannot be known."""

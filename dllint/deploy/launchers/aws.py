@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.deploy.docker_options import mounts_filesystems
 from dllint.deploy.launchers.kubernetes.containers import workload as pod_workload
 from dllint.deploy.launchers.kubernetes.pods import pod_of
 from dllint.deploy.launchers.kubernetes.values import known_text
@@ -113,9 +114,17 @@ def _workload(container: Tree, start: Location, job: _Job, file: DeployFile) -> 
         memory_limit=_memory_limit(container, job),
         nofile=_nofile(container),
         host_ipc=mode.at if mode is not None and mode.text == "host" else None,
+        privileged=_privileged(container),
         gpus=_requirement(container, "GPU") is not None,
         environment=_environment(container),
     )
+
+
+def _privileged(container: Tree) -> bool | None:
+    flag, added = _get(container, "privileged"), _get(container, "linuxParameters", "capabilities", "add")
+    if flag is not None and not flag.is_true and not flag.is_false:
+        return None
+    return (flag is not None and flag.is_true) or mounts_filesystems(added.texts() if added is not None else ())
 
 
 def _command(container: Tree) -> tuple[str, ...] | None:

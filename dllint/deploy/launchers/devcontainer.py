@@ -76,6 +76,11 @@ def _options(tree: Tree) -> Invocation:
     arguments, mounts = tree.get("runArgs"), tree.get("mounts")
     found = run_options("docker", _words(arguments))
     more = [Option("mount", word, word) for word in _words(mounts)]
+    more += [Option("cap-add", word, word) for word in _words(tree.get("capAdd"))]
+    privileged = tree.get("privileged")
+    if privileged is not None:
+        word = Word(_text(privileged), privileged.at)
+        more.append(Option("privileged", word, word))
     return found._replace(options=found.options + more, has_unknown=found.has_unknown or bool(found.rest))
 
 

@@ -32,6 +32,7 @@ _OPTIONS = {
     "entrypoint": "entrypoint",
     "name": "name",
     "runtime": "runtime",
+    "privileged": "privileged",
 }
 
 
@@ -159,6 +160,9 @@ class _Call:
         if word is not None and word.known and word.text.isdecimal():
             yield "cpus", word._replace(text=str(int(word.text) / 1e9))
 
+    def _capabilities(self, argument: Argument) -> Iterator[tuple[str, Word]]:
+        return self._listed("cap-add", argument)
+
     def _gpus(self, argument: Argument) -> Iterator[tuple[str, Word]]:
         yield "gpus", self._unknown(argument.node)
 
@@ -214,4 +218,5 @@ _READERS: dict[str, Callable[[_Call, Argument], Iterator[tuple[str, Word]]]] = {
     "ulimits": _Call._ulimits,
     "nano_cpus": _Call._processors,
     "device_requests": _Call._gpus,
+    "cap_add": _Call._capabilities,
 }

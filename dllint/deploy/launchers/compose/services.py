@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.deploy.docker_options import least, processors_in
+from dllint.deploy.docker_options import least, mounts_filesystems, processors_in
 from dllint.deploy.images import built_for
 from dllint.deploy.launchers.compose.interpolation import Text, env_file
 from dllint.deploy.launchers.compose.layers import Layer, Merged
@@ -60,6 +60,7 @@ def workload(project: ComposeProject, name: str, plan: Plan) -> Workload | None:
         nofile=_nofile(service),
         host_ipc=mode.at if is_host and mode is not None else None,
         ignored_size=size.top.at if is_host and size is not None else None,
+        privileged=_privileged(service),
         gpus=_has_gpus(service),
         environment=_environment(service, plan),
         related=tuple(_related(project, name)),
@@ -218,6 +219,14 @@ def _has_gpus(service: Merged) -> bool:
         return True
     devices = service.get("deploy", "resources", "reservations", "devices")
     return devices is not None and any(_is_gpu(layer.tree) for layer in devices.items())
+
+
+def _privileged(service: Merged) -> bool | None:
+    flag, capabilities = service.text_of("privileged"), service.get("cap_add")
+    added = [layer.value for layer in capabilities.items()] if capabilities is not None else []
+    if flag is None or any(not value.known for value in added):
+        return None
+    return flag.lower() in ("true", "yes", "on") or mounts_filesystems(value.text for value in added)
 
 
 def _is_gpu(device: Tree) -> bool:

@@ -6,6 +6,7 @@ import os
 import re
 from typing import Any
 
+from dllint.deploy.docker_options import mounts_filesystems
 from dllint.deploy.launchers.kubernetes.pods import Container, Pod
 from dllint.deploy.launchers.kubernetes.shm import shared_memory
 from dllint.deploy.launchers.kubernetes.values import (
@@ -61,6 +62,7 @@ def workload(container: Container, pod: Pod, file: DeployFile) -> Workload | Non
         memory_limit=_memory_limit(tree, pod),
         cpu_limit=_limit_of_cpu(tree, pod),
         host_ipc=host.key_at if host is not None and host.is_true else None,
+        privileged=_privileged(tree),
         gpus=has_gpus(limits),
         environment=environment,
         is_training=container.is_training,
@@ -109,6 +111,18 @@ def _word(tree: Tree, environment: dict[str, str | None], *, has_more: bool) -> 
 def has_gpus(limits: Tree | None) -> bool:
     """Whether there is a GPU among a container's limits."""
     return limits is not None and any(_GPU.match(name) for name, _ in limits.pairs())
+
+
+def _privileged(tree: Tree) -> bool | None:
+    context = tree.get("securityContext")
+    if context is None:
+        return None if has_unseen_keys(tree) else False
+    flag, added = context.get("privileged"), context.get("capabilities", "add")
+    names = added.texts() if added is not None else []
+    unseen = context.text or has_unseen_keys(context) or is_conditional(context) or (added is not None and added.text)
+    if unseen or not all(map(is_known, names)) or (flag is not None and not flag.is_true and not flag.is_false):
+        return None
+    return (flag is not None and flag.is_true) or mounts_filesystems(names)
 
 
 def _memory_limit(tree: Tree, pod: Pod) -> Setting[int] | None:

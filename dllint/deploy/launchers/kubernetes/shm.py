@@ -82,11 +82,20 @@ def _without_mount(container: Container, pod: Pod) -> SharedMemory:
         return SharedMemory(ShmSource.HOST, at=host.key_at) if is_certain else _UNKNOWN
     if any(key.startswith(_CRIO) for notes in pod.annotations for key, _ in notes.pairs()):
         return SharedMemory(ShmSource.PLATFORM)
+    if any(_remounts(other) for other in pod.containers if other.is_init):
+        return _UNKNOWN
     if pod.is_uncertain or has_unseen_keys(container.tree) or any(has_unseen_keys(notes) for notes in pod.annotations):
         return _UNKNOWN
     if own is not None and (own.text or any(not is_known(_seen(mount)) for mount in own.items())):
         return _UNKNOWN
     return SharedMemory()
+
+
+def _remounts(container: Container) -> bool:
+    """Whether it sizes the /dev/shm that all containers of the pod share, as privileged init containers can."""
+    parts = [part for key in ("command", "args") if (part := container.tree.get(key)) is not None]
+    words = " ".join(text for part in parts for text in part.texts())
+    return "mount" in words and _SHM in words
 
 
 def _seen(mount: Tree) -> str:

@@ -1,0 +1,62 @@
+"""A container that sizes its own /dev/shm when it starts: `mount -o remount,size=8g /dev/shm` in its command or script.
+
+The kernel lets only a privileged container do so; any other one is told "permission denied" and keeps what it has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dllint.deploy.commands import Word
+from dllint.deploy.runs import shell_commands, simple_commands, without_prefix
+from dllint.deploy.sizes import tmpfs_bytes
+from dllint.deploy.workload import Flaw, FlawKind, Setting, SharedMemory, ShmSource, Workload
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+
+_SHM = "/dev/shm"
+_SIZE = re.compile(r"\bsize=([^,\s]*)")
+
+
+def heed(workload: Workload, words: Sequence[str], plan: Plan) -> None:
+    """Take in what the container does itself about /dev/shm, of which its launcher says nothing."""
+    if workload.shm.source is not ShmSource.DEFAULT:
+        return
+    mount = _mount(workload, words, plan)
+    if mount is None:
+        return
+    if workload.privileged is None:
+        workload.shm = SharedMemory(ShmSource.UNKNOWN)
+    elif workload.privileged:
+        workload.shm = SharedMemory(ShmSource.MEMORY, _size(mount), mount[0].at)
+    else:
+        what = "`mount` of /dev/shm is refused in a container that is not privileged"
+        workload.flaws.append(Flaw(FlawKind.NOT_EFFECTIVE, mount[0].at, what))
+
+
+def _mount(workload: Workload, words: Sequence[str], plan: Plan) -> Sequence[Word] | None:
+    """The words of the command that mounts something at /dev/shm."""
+    for texts in simple_commands(words):
+        command = without_prefix(texts)
+        if _is_mount(command):
+            return [Word(text, workload.at) for text in command]
+    found = shell_commands(words, workload.folder, plan)
+    return next((command.words for command in found if _is_mount([command.name, *command.texts[1:]])), None)
+
+
+def _is_mount(texts: Sequence[str]) -> bool:
+    folders = [text for text in texts[1:] if text.startswith("/")]
+    return texts[:1] in (["mount"], ["/bin/mount"]) and bool(folders) and folders[-1].rstrip("/") == _SHM
+
+
+def _size(words: Sequence[Word]) -> Setting[int] | None:
+    """The size that it asks for; None where it asks for none, so that half of the machine's memory is the bound."""
+    for word in words:
+        found = _SIZE.search(word.text)
+        if found is not None:
+            known = word.known and "$" not in found[1]
+            return Setting(tmpfs_bytes(found[1]) if known else None, word.part(found.start(1)), found[1])
+    return None
