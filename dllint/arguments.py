@@ -6,15 +6,17 @@ import argparse
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from dllint import __version__
 from dllint.finding import Severity
 from dllint.output import FORMATS
+from dllint.records import dataclass
 from dllint.settings import KEYS, START_METHODS
 
 
-class Output(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Output:
     """One report to write."""
 
     format: str

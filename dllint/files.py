@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from dllint.globs import GitIgnore, Globs, ignored
 from dllint.kinds import Kind, kind_of, kind_of_entry, kind_of_path
-from dllint.records import dataclass
+from dllint.records import dataclass, replace
 from dllint.settings import Settings
 
 __all__ = ["Kind", "PathError", "Project", "SourceFile", "discover", "kind_of", "problem_with"]
@@ -96,7 +95,8 @@ class Project:
         return tuple(file for file in self.files if file.target)
 
 
-class _Given(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Given:
     """A path as the user gave it."""
 
     path: str
@@ -119,7 +119,7 @@ def discover(
     if stdin is not None:
         given.append(_Given(stdin[0], os.path.abspath(stdin[0]), folder=False, data=stdin[1]))
     if not explicit:
-        given = [item._replace(explicit=False) for item in given if item.folder or _would_find(item, settings)]
+        given = [replace(item, explicit=False) for item in given if item.folder or _would_find(item, settings)]
     by_root: dict[_Root, list[_Given]] = {}
     for item in given:
         by_root.setdefault(_root_of(item, settings), []).append(item)
@@ -159,7 +159,8 @@ def _would_find(item: _Given, settings: Settings) -> bool:
 # --- roots ---
 
 
-class _Root(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Root:
     path: str
     start: str
     """Where the walk begins: below `path` only for a package without a project around it."""

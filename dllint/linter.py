@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from dllint.files import Kind, Project
 from dllint.finding import Finding, Location
@@ -39,7 +39,8 @@ class Program(Protocol):
         """The text of the file with this path; None for a file that the program does not know."""
 
 
-class InternalError(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class InternalError:
     """A rule (or, with an empty code, the analysis itself) that raised: a defect of dllint, never of what it reads."""
 
     code: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from dllint.finding import Severity
 from dllint.records import dataclass, replace
@@ -133,7 +133,8 @@ def _bytes(value: object) -> int:
     return _count(size)
 
 
-class _Key(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Key:
     parse: Callable[[object], Any]
     allowed: str
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from dllint.finding import Finding
+from dllint.records import dataclass
 from dllint.registry import expand
 from dllint.rule import UnknownRuleError
 
@@ -44,7 +45,8 @@ class Source(Protocol):
         """Its decoded lines."""
 
 
-class Comment(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Comment:
     """A comment, from its `#` to the end of its line. `alone` if nothing but space stands before it."""
 
     row: int
@@ -53,7 +55,8 @@ class Comment(NamedTuple):
     alone: bool
 
 
-class UnusedSuppression(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class UnusedSuppression:
     """A code or name in a suppression that switched nothing off; the subject of DLL002."""
 
     path: str

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.code.apis.watched import CONTAINERS
 from dllint.code.program import Program, Unreadable, is_config
-from dllint.deploy.launchers import may_start
-from dllint.deploy.plan import Plan
-from dllint.deploy.texts import DeployFile
 from dllint.files import Kind, Project, SourceFile
 from dllint.records import replace
 from dllint.settings import Settings
 from dllint.suppressions import Source
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+    from dllint.deploy.texts import DeployFile
 
 _LARGEST = 5_000_000
 """Bytes of a file that is not code: what is larger is data, or generated."""
@@ -31,14 +33,31 @@ class WholeProject:
         code = (configs.get(file.path, file) for file in project.files)
         code_files = tuple(file for file in code if file.kind in _CODE or file.path in configs)
         self.code = Program(Project(project.root, code_files), settings)
-        files = self._deploy_files(file for file in others if file.target)
-        self._starts_containers = may_start(files, self.code.targets)
+        self._settings = settings
+        self._others = others
+        self._starts_containers = self._may_start_containers()
         """Only then a file of a container matters, and modules that no import joins with the targets."""
-        if self._starts_containers:
-            files = self._deploy_files(others)
-        else:
+        if not self._starts_containers:
+            self._others = [file for file in others if file.target]
             self.code.leave_out_far()
-        self.plan = Plan(self.code, files, settings)
+
+    def _may_start_containers(self) -> bool:
+        """Whether a target may start a container, as far as its bytes tell."""
+        if any(word in module.data for module in self.code.targets for word in CONTAINERS):
+            return True
+        targets = [file for file in self._others if file.target]
+        if not targets:
+            return False
+        from dllint.deploy.launchers import FRONT_ENDS
+
+        return any(front_end.may_read(file) for file in self._deploy_files(targets) for front_end in FRONT_ENDS)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What runs in containers."""
+        from dllint.deploy.plan import Plan
+
+        return Plan(self.code, self._deploy_files(self._others), self._settings)
 
     def _configs(self, files: Iterable[SourceFile]) -> Iterator[SourceFile]:
         """The YAML files that hold calls, with their data."""
@@ -48,6 +67,8 @@ class WholeProject:
                 yield replace(file, data=data)
 
     def _deploy_files(self, files: Iterable[SourceFile]) -> list[DeployFile]:
+        from dllint.deploy.texts import DeployFile
+
         return [DeployFile(file, data) for file in files if (data := self._data_of(file)) is not None]
 
     def _data_of(self, file: SourceFile) -> bytes | None:
@@ -91,8 +112,8 @@ class WholeProject:
 
     def source(self, path: str) -> Source | None:
         """The text of a file by the path that it is shown with."""
-        return self.code.source(path) or self._others.get(path)
+        return self.code.source(path) or self._deployed.get(path)
 
     @cached_property
-    def _others(self) -> dict[str, DeployFile]:
+    def _deployed(self) -> dict[str, DeployFile]:
         return {file.path: file for file in self.plan.files.values()}

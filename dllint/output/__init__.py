@@ -7,11 +7,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple, TextIO, cast
+from typing import TextIO, cast
 
 from dllint.finding import Location, Severity
 from dllint.linter import Report
 from dllint.patterns import pattern
+from dllint.records import dataclass
 
 FORMATS = {
     "text": "dllint.output.text",
@@ -28,7 +29,8 @@ FORMATS = {
 """Name on the command line -> module, imported only when it is asked for."""
 
 
-class Style(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Style:
     """How the user wants it."""
 
     terminal: bool = False
@@ -79,7 +81,8 @@ def with_cell(message: str, place: Location) -> str:
     return f"{message} (cell {place.cell}, line {place.row})" if place.cell else message
 
 
-class Count(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Count:
     """How often one rule reported."""
 
     code: str

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from plans import plan_of
 
+from dllint.code.apis.watched import CONTAINERS
+from dllint.deploy.launchers import CODE_FRONT_ENDS
 from dllint.deploy.workload import FlawKind, ShmSource, Workload
 
 MIB = 1 << 20
@@ -116,3 +118,8 @@ def test_containers_of_components(tmp_path: Path) -> None:
         ("pytorch/pytorch", ("torchrun", "train.py", "1")),
         ("x", ("a",)),
     ]
+
+
+def test_every_file_is_searched_for_what_starts_containers() -> None:
+    """By these texts a run on one file finds out whether containers matter for it."""
+    assert {front_end.word.encode() for front_end in CODE_FRONT_ENDS} == set(CONTAINERS)

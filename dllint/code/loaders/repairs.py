@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from dllint.code.language.conditions import mentions
 from dllint.code.language.scopes import dotted
 from dllint.code.language.values import Instance, Product, Value
-from dllint.code.loaders.edits import CallEditor
 from dllint.code.loaders.loader import Loader
 from dllint.finding import Edit, Fix
+
+if TYPE_CHECKING:
+    from dllint.code.loaders.edits import CallEditor
 
 _NEEDS_NO_PARENTHESES = (ast.Attribute, ast.BinOp, ast.Call, ast.Constant, ast.Name, ast.Subscript)
 
@@ -113,5 +116,7 @@ def _decided_by(workers: str, loader: Loader, value: ast.expr, otherwise: str) -
 
 
 def _editor(loader: Loader) -> CallEditor:
+    from dllint.code.loaders.edits import CallEditor
+
     assert isinstance(loader.call, ast.Call)
     return CallEditor(loader.module, loader.call)

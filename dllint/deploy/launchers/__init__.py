@@ -5,7 +5,7 @@ A module is imported only when a file has its words, so that a project without c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -104,11 +104,3 @@ CODE_FRONT_ENDS: tuple[CodeFrontEnd, ...] = (
     CodeFrontEnd("docker_argv", "podman"),
     CodeFrontEnd("docker_sdk", "docker"),
 )
-
-
-def may_start(files: Iterable[DeployFile], modules: Iterable[Module]) -> bool:
-    """Whether one of the files or modules may start a container, as far as its bytes tell."""
-    if any(front_end.may_read(file) for file in files for front_end in FRONT_ENDS):
-        return True
-    words = {front_end.word.encode() for front_end in CODE_FRONT_ENDS}
-    return any(word in module.data for module in modules for word in words)
