@@ -50,6 +50,7 @@ from dllint.code.language.values import Instance, Product
 from dllint.code.loaders.loader import Loader
 from dllint.code.program import Program
 from dllint.code.tensors import devices, resident
+from dllint.code.workers import uses
 from dllint.code.workers.state import Item
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
@@ -76,7 +77,8 @@ def cuda_state_in_dataset(entry: WorkerEntry) -> Iterator[Finding]:
     for item in entry.dataset.items if entry.dataset is not None else ():
         if not _is_on_cuda(entry.program, item):
             continue
-        read = next(entry.code.reads(item.owner, item.attribute), None)
+        reads = entry.code.reads(item.owner, item.attribute)
+        read = next((found for found in reads if uses.runs_in_worker_only(found[0])), None)
         if read is None:
             continue
         step, node = read

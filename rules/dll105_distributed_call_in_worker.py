@@ -129,10 +129,16 @@ def _questions(entry: WorkerEntry) -> Iterator[Finding]:
         )
 
 
+def _knows_the_environment(step: Step) -> bool:
+    """Whether a function also asks for what a launcher sets in the environment, which every worker inherits."""
+    texts = {node.value for node in ast.walk(step.scope.node) if isinstance(node, ast.Constant)}
+    return not texts.isdisjoint(("RANK", "WORLD_SIZE"))
+
+
 def _matters(step: Step, call: ast.Call, name: str) -> bool:
     """Whether a wrong answer changes the samples: a logger that asks writes a line too many, no more."""
     raises = name in apis.RANK_QUERIES and name.startswith("torch.") and not messages.is_asked_in_a_group(call)
-    if not raises and messages.decides_messages(step.scope, call):
+    if not raises and (messages.decides_messages(step.scope, call) or _knows_the_environment(step)):
         return False
     at: Step | None = step
     while at is not None:

@@ -123,7 +123,7 @@ def handle_in_init(entry: WorkerEntry) -> Iterator[Finding]:
 
 def _severity(entry: WorkerEntry, item: Item, handle: Handle) -> Severity | None:
     """By what the start methods do to this kind of handle; None if it is harmless."""
-    dropped = state.drops(entry.program, item.owner, item.attribute)
+    dropped = entry.drops(item)
     pickled = entry.may_pickle and not dropped and not handle.api.picklable
     if not handle.api.mild and entry.may_fork:
         return Severity.ERROR

@@ -94,10 +94,8 @@ class WorkerEntry:
         return found
 
     def drops(self, item: Item) -> bool:
-        """Whether what it carries is kept out of the pickle, by the object that holds it or by the dataset."""
-        if state.drops(self.program, item.owner, item.attribute):
-            return True
-        return self.dataset is not None and state.drops(self.program, self.dataset.cls, item.root)
+        """Whether what it carries is kept out of the pickle, by the object that holds it or by one around that."""
+        return state.is_dropped(self.program, item)
 
     def plain_datasets(self) -> Iterator[Value]:
         """The lists and other plain values that its loaders read as their dataset."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.apis import watched
-from dllint.code.language import classes
+from dllint.code.language import classes, loops
 from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
@@ -143,7 +143,24 @@ def _is_before_init(write: AttributeWrite, scope: Scope) -> bool:
     if not isinstance(write.target.value, ast.Name) or write.target.value.id != scope.receiver_name:
         return False
     inits = [call for call in scope.calls if last_name(call.func) == "__init__"]
-    return not any((call.lineno, call.col_offset) < _position(write.node) for call in inits)
+    earlier = (call for call in inits if (call.lineno, call.col_offset) < _position(write.node))
+    return all(_leaves_after(call, write.node) for call in earlier)
+
+
+def _leaves_after(call: ast.Call, later: ast.AST) -> bool:
+    """Whether a call stands in a branch that returns, so that what comes later is not reached after it."""
+    at = parent(call)
+    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        around = parent(at)
+        for branch in (around.body, around.orelse) if isinstance(around, ast.If) else ():
+            if at in branch and loops.ends(branch) and _position(later) > _end(branch[-1]):
+                return True
+        at = around
+    return False
+
+
+def _end(node: ast.stmt) -> tuple[int, int]:
+    return (node.end_lineno or 0, node.end_col_offset or 0)
 
 
 def _position(node: ast.AST) -> tuple[int, int]:

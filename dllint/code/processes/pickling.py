@@ -133,8 +133,7 @@ def _of_callable(program: Program, value: Value, by: str) -> Iterator[Unpicklabl
 
 def _of_object(program: Program, value: Instance) -> Iterator[Unpicklable]:
     for item in state.items(program, value):
-        first = item.path.partition(".")[0].removesuffix("[]")
-        if state.drops(program, value.cls, first) or state.drops(program, item.owner, item.attribute):
+        if state.is_dropped(program, item):
             continue
         target = item.value
         while isinstance(target, Partial):

@@ -48,7 +48,7 @@ def mismatches(entry: WorkerEntry) -> Iterator[Mismatch]:
             continue
         context = _context(entry, made)
         by_default = context == "default" and "fork" in start_method.of_scope(entry.program, made.frame.scope)
-        if (by_default or context == "fork") and not state.drops(entry.program, item.owner, item.attribute):
+        if (by_default or context == "fork") and not state.is_dropped(entry.program, item):
             yield Mismatch(item, made, spawning[0], by_default)
 
 

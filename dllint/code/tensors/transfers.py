@@ -13,7 +13,7 @@ from dllint.code.language.values import Collection, Derived, Frame, Product, Val
 from dllint.code.loaders.loader import Loader
 from dllint.code.tensors import devices
 from dllint.code.tensors.devices import Device, Transfer
-from dllint.code.workers.reach import is_main_only
+from dllint.code.workers.reach import Step, is_main_only
 from dllint.finding import Location, Related
 from dllint.records import dataclass
 
@@ -43,6 +43,8 @@ def in_forked_workers(entry: WorkerEntry, device: Device) -> Iterator[WorkerTran
 
 def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
     for step in entry.code.steps:
+        if _asks_how_workers_start(step):
+            continue
         for call, found in in_function(entry.program, step.frame):
             location = step.scope.module.location(call)
             yield WorkerTransfer(found.device, found.text, location, entry.way(step), step.scope.qualname)
@@ -51,6 +53,11 @@ def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
             yield from _moving(entry, call, frame, "set_format")
     for product in _library_objects(entry):
         yield from _by_library(entry, product)
+
+
+def _asks_how_workers_start(step: Step) -> bool:
+    """Whether code on the way asks for the start method: it chooses a device that its workers can use."""
+    return any(b"get_start_method" in at.scope.module.words for at, _ in step.hops(step.scope.node))
 
 
 def in_function(program: Program, frame: Frame) -> list[tuple[ast.Call, Transfer]]:

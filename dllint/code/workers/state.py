@@ -51,6 +51,8 @@ class Item:
     """The attribute of the outermost object that leads to it."""
     certain: bool = True
     """Whether nothing else can stand in its place."""
+    within: Item | None = None
+    """The item whose object holds this one."""
 
 
 @dataclass(slots=True)
@@ -210,15 +212,14 @@ def items(program: Program, value: Instance) -> list[Item]:
     """All that an object carries, down to a bounded depth."""
     found: list[Item] = []
     seen: set[tuple[object, ...]] = set()
-    _collect(program, value, "", "", found, seen, 0)
+    _collect(program, value, None, found, seen, 0)
     return found
 
 
 def _collect(
     program: Program,
     value: Instance,
-    path: str,
-    root: str,
+    within: Item | None,
     found: list[Item],
     seen: set[tuple[object, ...]],
     depth: int,
@@ -231,9 +232,12 @@ def _collect(
         for entry in entries:
             values = ev.written(entry.write, entry.frame)
             for inner in values:
-                suffix = "[]" if entry.write.element else ""
-                full = f"{path}{name}{suffix}"
-                where = Item(inner, value.cls, name, entry.write, entry.frame, full, root or name, len(values) == 1)
+                path = f"{name}[]" if entry.write.element else name
+                root = name
+                if within is not None:
+                    path, root = f"{within.path}.{path}", within.root
+                certain = len(values) == 1
+                where = Item(inner, value.cls, name, entry.write, entry.frame, path, root, certain, within)
                 _expand(program, where, found, seen, depth)
 
 
@@ -248,13 +252,12 @@ def _expand(program: Program, item: Item, found: list[Item], seen: set[tuple[obj
     seen.add(key)
     found.append(item)
     if isinstance(value, Instance):
-        _collect(program, value, f"{item.path}.", item.root, found, seen, depth + 1)
+        _collect(program, value, item, found, seen, depth + 1)
         return
     for inner, certain in _within(program, value):
         path = f"{item.path}[]"
-        part = Item(
-            inner, item.owner, item.attribute, item.write, item.frame, path, item.root, item.certain and certain
-        )
+        surely = item.certain and certain
+        part = Item(inner, item.owner, item.attribute, item.write, item.frame, path, item.root, surely, item.within)
         _expand(program, part, found, seen, depth + 1)
 
 
@@ -284,6 +287,16 @@ def _parts(program: Program, value: Value) -> Iterator[Values]:
 
 
 _WHOLE_STATE = frozenset({"__dict__", "vars", "__getstate__"})
+
+
+def is_dropped(program: Program, item: Item) -> bool:
+    """Whether an item is kept out of what is pickled, by the object that holds it or by one around that."""
+    at: Item | None = item
+    while at is not None:
+        if drops(program, at.owner, at.attribute):
+            return True
+        at = at.within
+    return False
 
 
 def drops(program: Program, cls: ClassScope, attribute: str) -> bool:
