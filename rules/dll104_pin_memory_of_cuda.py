@@ -61,7 +61,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.CUDA,
     since="0.1",
-    basis=reported("darts#436", "DavidWBressler/GCNN#2"),
+    basis=reported("unit8co/darts#436", "DavidWBressler/GCNN#2"),
 )
 
 

@@ -61,7 +61,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.CUDA,
     since="0.1",
-    basis=reported("pytorch#44714", "ssd.pytorch#578", "yolact#664"),
+    basis=reported("pytorch#44714", "amdegroot/ssd.pytorch#578", "dbolya/yolact#664"),
 )
 
 

@@ -63,7 +63,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.basis import proven
+from dllint.basis import reported
 from dllint.code.facts import WorkerEntry
 from dllint.code.language import classes
 from dllint.code.tensors import loading
@@ -78,7 +78,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     failure=Failure.CUDA,
     since="0.1",
-    basis=proven("fork", simulated="CUDA"),
+    basis=reported("pytorch#40403", "webdataset/webdataset#408"),
 )
 
 _HELP = 'load to the CPU: torch.load(path, map_location="cpu")'

@@ -8,9 +8,10 @@ room for 512 readers and more, are fine.
 
 ## Why it breaks workers
 
-Every process that has the environment open takes one of the 126 reader slots in its lock file. A node with eight ranks
-of 16 workers each has more: the next one ends with `lmdb.ReadersFullError: mdb_txn_begin: MDB_READERS_FULL:
-Environment maxreaders limit reached`. On storage that is mounted read-only the lock file cannot be made at all.
+The lock file of an environment has 126 slots for readers. Up to py-lmdb 1.6 every process that has read from it holds
+one as long as it keeps the environment open, from 1.7.5 on as long as it keeps a transaction. A node with eight ranks
+of 16 workers each has more: the next one ends with `lmdb.ReadersFullError: mdb_txn_begin: MDB_READERS_FULL: Environment
+maxreaders limit reached`. On storage that is mounted read-only the lock file cannot be made at all.
 
 ## Example
 
@@ -63,7 +64,7 @@ than 126.
 
 ## References
 
-- Measured with py-lmdb 3.0: of 140 processes that keep one environment open, the 127th and all after it fail
+- Measured with py-lmdb 3.0: of 140 processes that keep one transaction open, the 127th and all after it fail
 - https://lmdb.readthedocs.io/en/release/#environment-class
 - https://github.com/pytorch/pytorch/issues/78987
 """

@@ -4,7 +4,8 @@
 
 Reports a handle that a dataset opens on first use, where main itself reads the dataset before the workers start: an
 item, a loop over it, or a length that opens the file. Handles that are opened again in each process (a test of
-`os.getpid()`), in `worker_init_fn`, or for each item are fine.
+`os.getpid()`), in `worker_init_fn`, or for each item are fine. For spawned workers the test is not enough: there
+`__getstate__` has to drop what main has opened.
 
 ## Why it breaks workers
 
@@ -51,6 +52,9 @@ class Records(Dataset):
     def __init__(self, path, size, total):
         self.path, self.size, self.total = path, size, total
         self.file, self.pid = None, None
+
+    def __getstate__(self):
+        return {**self.__dict__, "file": None, "pid": None}
 
     def __len__(self):
         return self.total
@@ -113,7 +117,7 @@ def lazy_handle_opened_in_main(entry: WorkerEntry) -> Iterator[Finding]:
         yield RULE.finding(
             lazy.handle.location,
             f"{lazy.handle.call}() is opened on first use, and main is the first to use it: {lazy.handle.api.harm}",
-            help="open it again in each process: if self.pid != os.getpid(): ...",
+            help="open it again in each process (if self.pid != os.getpid(): ...); for spawned workers, drop it in __getstate__",
             related=[use.related(), use.loader.related(), *lazy.step.way()],
             symbol=lazy.step.scope.qualname,
             evidence=lazy.write.name,

@@ -66,7 +66,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.SHARED_MEMORY,
     since="0.1",
-    basis=reported("docker/compose#6333", "moby#26714"),
+    basis=reported("docker/compose#6333", "moby/moby#26714"),
 )
 
 _ENOUGH = (ShmSource.SIZE, ShmSource.MEMORY, ShmSource.HOST, ShmSource.OTHER_CONTAINER, ShmSource.PLATFORM)

@@ -8,7 +8,6 @@ import json
 import multiprocessing.context
 import os
 import resource
-import runpy
 import sys
 
 PROCESSORS = 2
@@ -22,12 +21,21 @@ def start_by_default(method: str) -> None:
 
 
 def simulate_cuda() -> None:
-    """Let torch take this for a build with CUDA whose main process touched the GPU before it forked."""
+    """Let torch find a GPU that main has touched. A build for CUDA then checks forked processes by itself."""
     torch = importlib.import_module("torch")
-    main = os.getpid()
-    torch.cuda._is_in_bad_fork = lambda: os.getpid() != main
+    main, touched = os.getpid(), torch.cuda.is_available()
+    if not touched and torch.version.cuda is None:
+        torch.cuda._is_in_bad_fork = lambda: os.getpid() != main
     torch.cuda.is_available = lambda: True
-    torch.cuda.device_count = lambda: 1
+
+
+def become(script: str) -> None:
+    """Run a script as this process's `__main__`, the module that workers import anew."""
+    names = vars(sys.modules["__main__"])
+    names["__file__"] = script
+    with open(script, encoding="utf-8") as file:
+        code = compile(file.read(), script, "exec")
+    exec(code, names)
 
 
 def main() -> None:
@@ -44,7 +52,7 @@ def main() -> None:
         start_by_default(options["method"])
     if "simulates" in options:
         simulate_cuda()
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    become(sys.argv[0])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from dllint import basis
@@ -36,6 +38,16 @@ def test_what_a_rule_calls_proven_its_programs_show(rule: Rule) -> None:
     assert len(bad) < len(own), "and a good one"
     assert set(rule.basis.start_methods) == set().union(*(program.failing_methods for program in bad))
     assert ("simulated" in rule.basis.text) == any("simulates" in program.needs for program in bad)
+
+
+@each_rule
+def test_reported_issues_are_among_the_references(rule: Rule) -> None:
+    if rule.basis is None or rule.basis.grade is not Grade.REPORTED:
+        return
+    issues = re.findall(r"([\w./-]+)#(\d+)", rule.basis.text)
+    assert issues
+    for repository, number in issues:
+        assert re.search(rf"{repository}/(issues|pull)/{number}\b", rule.sections["References"])
 
 
 @each_rule

@@ -25,4 +25,4 @@ def train(rank, folder):
 
 
 if __name__ == "__main__":
-    mp.start_processes(train, (os.getcwd(),), nprocs=2, start_method="fork")
+    mp.start_processes(train, (os.getcwd(),), nprocs=2, start_method=mp.get_start_method())

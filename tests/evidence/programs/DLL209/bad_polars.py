@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, Dataset
 
 class Events(Dataset):
     def __init__(self):
-        self.events = pl.DataFrame({"user": [i % 64 for i in range(50_000)], "time": range(50_000)}).sort("time")
+        self.events = pl.DataFrame({"user": [i % 64 for i in range(50_000)], "time": range(50_000)}).sort("user")
 
     def __len__(self):
         return 8

@@ -7,7 +7,7 @@ from torch.utils.data import DataLoader, Dataset
 
 class Events(Dataset):
     def __init__(self):
-        events = pl.DataFrame({"user": [i % 64 for i in range(50_000)], "time": range(50_000)}).sort("time")
+        events = pl.DataFrame({"user": [i % 64 for i in range(50_000)], "time": range(50_000)}).sort("user")
         self.counts = [part.height for part in events.partition_by("user")]
 
     def __len__(self):

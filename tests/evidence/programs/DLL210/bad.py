@@ -1,6 +1,6 @@
 # always: fails: lmdb.ReadersFullError: mdb_txn_begin: MDB_READERS_FULL: Environment maxreaders limit reached
 # needs: lmdb
-"""Workers keep the environment open, each with a slot in its lock file; there are more workers than slots."""
+"""Each worker keeps a transaction open, and with it a slot in the lock file: there are more workers than slots."""
 
 import lmdb
 from torch.utils.data import DataLoader, Dataset
@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, Dataset
 class Records(Dataset):
     def __init__(self, path, total):
         self.path, self.total = path, total
-        self.env = None
+        self.env = self.txn = None
 
     def __len__(self):
         return self.total
@@ -17,8 +17,8 @@ class Records(Dataset):
     def __getitem__(self, i):
         if self.env is None:
             self.env = lmdb.open(self.path, readonly=True)
-        with self.env.begin() as txn:
-            return int(txn.get(str(i).encode()))
+            self.txn = self.env.begin()
+        return int(self.txn.get(str(i).encode()))
 
 
 def main():

@@ -8,7 +8,7 @@ from torch.utils.data import DataLoader, Dataset
 class Records(Dataset):
     def __init__(self, path, total):
         self.path, self.total = path, total
-        self.env = None
+        self.env = self.txn = None
 
     def __len__(self):
         return self.total
@@ -16,8 +16,8 @@ class Records(Dataset):
     def __getitem__(self, i):
         if self.env is None:
             self.env = lmdb.open(self.path, readonly=True, lock=False)
-        with self.env.begin() as txn:
-            return int(txn.get(str(i).encode()))
+            self.txn = self.env.begin()
+        return int(self.txn.get(str(i).encode()))
 
 
 def main():

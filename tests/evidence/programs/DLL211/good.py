@@ -1,11 +1,12 @@
-"""Each process opens the file for itself, whatever main has looked at."""
+# needs: numpy
+"""Each process opens the file for itself, and none gets main's."""
 
-import gzip
 import os
 
+import numpy as np
 from torch.utils.data import DataLoader, Dataset
 
-SIZE, TOTAL = 64, 2000
+TOTAL = 4000
 
 
 class Records(Dataset):
@@ -13,21 +14,22 @@ class Records(Dataset):
         self.path = path
         self.file, self.pid = None, None
 
+    def __getstate__(self):
+        return {**self.__dict__, "file": None, "pid": None}
+
     def __len__(self):
         return TOTAL
 
     def __getitem__(self, i):
         if self.pid != os.getpid():
-            self.file, self.pid = gzip.open(self.path, "rb"), os.getpid()
-        self.file.seek(i * SIZE)
-        return int(self.file.read(SIZE) == b"%064d" % i)
+            self.file, self.pid = open(self.path, "rb"), os.getpid()
+        self.file.seek(i * 512)
+        return int((np.fromfile(self.file, np.int64, 64) == i).all())
 
 
 def main():
-    with gzip.open("records.gz", "wb") as file:
-        for i in range(TOTAL):
-            file.write(b"%064d" % i)
-    records = Records("records.gz")
+    np.arange(TOTAL).repeat(64).tofile("records.bin")
+    records = Records("records.bin")
     print("first", records[0])
     right = sum(int(batch.sum()) for batch in DataLoader(records, batch_size=50, num_workers=2))
     if right < TOTAL:

@@ -23,7 +23,7 @@ def main():
         np.save(path, np.ones(500_000))
     for _ in DataLoader(Volumes(paths), num_workers=1):
         (worker,) = workers()
-        if private_mb(worker) > 400:
+        if private_mb(worker) > 300:
             raise SystemExit(f"a worker has {private_mb(worker)} MB of its own")
 
 

@@ -33,7 +33,7 @@ def main():
         for mean in loader:
             print(mean)
     (worker,) = workers()
-    if private_mb(worker) > 400:
+    if private_mb(worker) > 300:
         raise SystemExit(f"a worker has {private_mb(worker)} MB of its own after two epochs")
 
 

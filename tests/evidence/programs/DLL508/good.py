@@ -24,7 +24,7 @@ def main():
     np.memmap("tokens.bin", dtype=np.uint16, mode="w+", shape=(200_000_000,)).flush()
     for _ in DataLoader(Tokens("tokens.bin", 16), num_workers=1):
         (worker,) = workers()
-        if private_mb(worker) > 400:
+        if private_mb(worker) > 300:
             raise SystemExit(f"a worker has {private_mb(worker)} MB of its own")
 
 
