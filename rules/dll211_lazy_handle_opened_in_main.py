@@ -117,7 +117,7 @@ def lazy_handle_opened_in_main(entry: WorkerEntry) -> Iterator[Finding]:
         yield RULE.finding(
             lazy.handle.location,
             f"{lazy.handle.call}() is opened on first use, and main is the first to use it: {lazy.handle.api.harm}",
-            help="open it again in each process (if self.pid != os.getpid(): ...), and drop it in __getstate__ for spawn",
+            help="open it again in each process (if self.pid != os.getpid(): ...); for spawn, drop it in __getstate__",
             related=[use.related(), use.loader.related(), *lazy.step.way()],
             symbol=lazy.step.scope.qualname,
             evidence=lazy.write.name,

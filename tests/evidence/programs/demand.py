@@ -28,8 +28,8 @@ def main(workers, prefetch):
     batches = iter(loader)
     watcher = threading.Thread(target=look)
     watcher.start()
-    for (batch,) in batches:
-        time.sleep(0.1)
+    for number, (batch,) in enumerate(batches):
+        time.sleep(0.05 if number else 2)
         print(len(batch))
     reading = False
     watcher.join()
