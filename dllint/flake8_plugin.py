@@ -7,11 +7,13 @@ up. What is reported is what `dllint` reports on the same paths: flake8 only has
 from __future__ import annotations
 
 import ast
+import gc
 import multiprocessing
 import os
 import sys
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -99,7 +101,8 @@ class Run:
         """The findings in a file that flake8 has parsed."""
         path = os.path.abspath(filename)
         if self._found is None:
-            self._found = self._lint(path, tree, lines)
+            with _no_garbage_collection():
+                self._found = self._lint(path, tree, lines)
         return self._found.get(path, [])
 
     def _lint(self, path: str, tree: ast.Module, lines: Sequence[str]) -> dict[str, list[Finding]]:
@@ -130,6 +133,18 @@ class Run:
         for finding in report.findings:
             found.setdefault(os.path.abspath(finding.location.path), []).append(finding)
         return found
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """While dllint is imported and runs: flake8 holds so much that looking through it for cycles takes its time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _opt_in() -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 
+from dllint.files import content_of
 from dllint.finding import Finding
 from dllint.records import dataclass
 from dllint.rule import Rule, UnknownRuleError
@@ -61,15 +62,14 @@ def listing() -> dict[str, Entry]:
 
 def _entry(path: str, stem: str) -> Entry:
     code, _, words = stem.partition("_")
-    with open(path, encoding="utf-8") as stream:
-        text = stream.read()
-    given = text.partition("\nRULE = Rule(")[2].partition("\n)")[0]
-    signature = text.partition("\n@RULE.check\ndef ")[2].partition(")")[0]
+    text = content_of(path).replace(b"\r", b"")
+    given = text.partition(b"\nRULE = Rule(")[2].partition(b"\n)")[0]
+    signature = text.partition(b"\n@RULE.check\ndef ")[2].partition(b")")[0]
     return Entry(
         code=code.upper(),
         name=words.replace("_", "-"),
-        opt_in="opt_in=True" in given,
-        subject=signature.rpartition(": ")[2],
+        opt_in=b"opt_in=True" in given,
+        subject=signature.rpartition(b": ")[2].decode(),
         module=f"{_PACKAGE}.{stem}",
     )
 
