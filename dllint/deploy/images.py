@@ -140,7 +140,7 @@ class Image:
     @cached_property
     def shm(self) -> SharedMemory:
         """What a container of it finds at /dev/shm where its launcher says nothing."""
-        for instruction in self.instructions:
+        for instruction in self.instructions if _SHM in self.file.text else ():
             paths = [self.stage.expand(word).rstrip("/") for word in instruction.words]
             if instruction.keyword == "VOLUME" and _SHM in paths:
                 return SharedMemory(ShmSource.DISK, at=self._at(instruction))
@@ -149,6 +149,8 @@ class Image:
     @cached_property
     def flaws(self) -> list[Flaw]:
         """Instructions that try to change /dev/shm, and only change it while the image is built."""
+        if _SHM not in self.file.text:
+            return []
         found = ((instruction, _build_time_only(instruction, self.file)) for instruction in self.instructions)
         return [Flaw(FlawKind.NOT_EFFECTIVE, self._at(instruction), what) for instruction, what in found if what]
 
@@ -286,7 +288,7 @@ def _span(file: DeployFile, instruction: Instruction) -> Location:
 
 def _look_up(tag: str, tagged: dict[str, Image]) -> Image | None:
     """The image with a tag; else the only one with that name, for tags come out of variables."""
-    if not tag.strip("$"):
+    if not tagged or not tag.strip("$"):
         return None
     found = tagged.get(_normal(tag))
     if found is None:

@@ -14,7 +14,7 @@ from dllint.deploy.images import Image, built_for
 from dllint.deploy.training import LoaderRun, Training
 from dllint.deploy.workload import DOCKERFILE
 from dllint.files import Kind
-from dllint.finding import Related
+from dllint.finding import Location, Related
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _EXPLAINS = re.compile(
     rb"--shm[-_]size|--ipc[= ]host|\bshm_size\b|\bhostIPC\b|\bipc: *[\"']?host|/dev/shm", re.IGNORECASE
 )
+_PATTERN = re.compile(r"[*?\[]")
 _KINDS = (
     Kind.MARKDOWN,
     Kind.RESTRUCTURED,
@@ -57,30 +58,39 @@ def workers_of_image(training: Training) -> list[Related] | None:
 
 def is_run(training: Training) -> bool:
     """Whether a launcher of the project runs the image: then that is what the other rules look at."""
-    plan = training.plan
-    image = built_for(training.workload, plan)
-    if image is None:
-        return False
-    others = (built_for(workload, plan) for workload in plan.workloads if workload.launcher is not DOCKERFILE)
+    image = built_for(training.workload, training.plan)
     # The arguments of a build make another image of the same stage.
-    return any(other is not None and other.at == image.at for other in others)
+    return image is not None and image.at in training.plan.shared(_run_stages)
+
+
+def _run_stages(plan: Plan) -> set[Location]:
+    """The places of the images that launchers of the project run."""
+    launched = (built_for(workload, plan) for workload in plan.workloads if workload.launcher is not DOCKERFILE)
+    return {image.at for image in launched if image is not None}
 
 
 def is_sized_for_its_build(training: Training) -> bool:
     """Whether a file that builds the image sizes the memory of the build, which DLL703 reports there."""
-    plan = training.plan
-    image = built_for(training.workload, plan)
-    others = [workload for workload in plan.workloads if workload.launcher is DOCKERFILE and workload.flaws]
-    return image is not None and any(built_for(workload, plan) == image for workload in others)
+    image = built_for(training.workload, training.plan)
+    return image is not None and image in training.plan.shared(_sized_images)
+
+
+def _sized_images(plan: Plan) -> set[Image]:
+    """The images whose Dockerfile or build does something about /dev/shm, to no effect."""
+    flawed = (workload for workload in plan.workloads if workload.launcher is DOCKERFILE and workload.flaws)
+    return {image for workload in flawed if (image := built_for(workload, plan)) is not None}
 
 
 def is_explained(training: Training) -> bool:
     """Whether a comment of the Dockerfile, or any other text of the project, speaks of more shared memory."""
-    own = training.workload.path
-    for file in training.plan.files.values():
-        if (file.path == own or file.kind in _KINDS) and _EXPLAINS.search(file.data):
-            return True
-    return False
+    own, plan = training.workload.path, training.plan
+    if plan.shared(_is_explained_somewhere):
+        return True
+    return any(file.path == own and _EXPLAINS.search(file.data) for file in plan.files.values())
+
+
+def _is_explained_somewhere(plan: Plan) -> bool:
+    return any(_EXPLAINS.search(file.data) for file in plan.of_kind(*_KINDS))
 
 
 def _copied_loaders(image: Image, plan: Plan) -> list[Loader]:
@@ -105,4 +115,6 @@ def _context(image: Image, plan: Plan) -> str:
 
 def _holds(source: str, path: str) -> bool:
     """Whether a copied file, folder or pattern holds the file at an absolute path."""
-    return path == source or path.startswith(source.rstrip("*").rstrip("/") + "/") or fnmatch(path, source)
+    if path == source or path.startswith(source.rstrip("*").rstrip("/") + "/"):
+        return True
+    return _PATTERN.search(source) is not None and fnmatch(path, source)

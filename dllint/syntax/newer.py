@@ -7,9 +7,7 @@ import sys
 
 from dllint.patterns import pattern
 
-_NESTED_QUOTES = pattern(
-    r"""(?<!\w)(?:f|rf|fr)(["'])(?:(?!\1)[^{])*\{(?:(?!\1)[^}])*\1[^}]*\1[^}]*\}""", re.IGNORECASE
-)
+_NESTED_QUOTES = pattern(r"""(?<!\w)(?:f|rf|fr)(["'])(?:(?!\1)[^{])*\{(?:(?!\1)[^}])*\1[^}]*\1[^}]*\}""", re.IGNORECASE)
 _SINCE = (
     ((3, 14), pattern(r"""(?<![\w"'])(?:t|tr|rt)["']""", re.IGNORECASE)),
     ((3, 13), pattern(r"^\s*(?:class|(?:async\s+)?def)\s+\w+\s*\[[^\]=]*\w\s*=[^=]")),

@@ -14,6 +14,7 @@ from dllint.finding import Location
 from dllint.syntax.yaml import documents
 
 _MOST_MERGES = 50
+_NULL, _MERGE = "tag:yaml.org,2002:null", "tag:yaml.org,2002:merge"
 
 
 class Tree:
@@ -51,14 +52,15 @@ class Tree:
     @property
     def text(self) -> str | None:
         """The text of a scalar, None for a mapping or a list; null is the empty string, numbers stay as written."""
-        if not isinstance(self.node, ScalarNode):
+        node = self.node
+        if not isinstance(node, ScalarNode):
             return None
-        return "" if self.is_null else str(self.node.value)
+        return "" if node.tag == _NULL else str(node.value)
 
     @property
     def is_null(self) -> bool:
         """Whether it is null, written out or left empty."""
-        return isinstance(self.node, ScalarNode) and self.tag.endswith(":null")
+        return self.node.tag == _NULL and isinstance(self.node, ScalarNode)
 
     @property
     def is_plain(self) -> bool:
@@ -83,18 +85,19 @@ class Tree:
 
     def get(self, *keys: str) -> Tree | None:
         """The value below these keys, one below the other; None where one is missing."""
-        found: Tree | None = self
+        found = self
         for key in keys:
-            found = found._child(key) if found is not None else None
+            entries = found._entries
+            below = (found._own_entries() if entries is None else entries).get(key)
+            if below is None:
+                return None
+            found = below
         return found
 
     def text_of(self, *keys: str) -> str:
         """The text of the scalar below these keys; empty where it is missing, null or no scalar."""
         found = self.get(*keys)
         return (found.text or "") if found is not None else ""
-
-    def _child(self, key: str) -> Tree | None:
-        return self._own_entries().get(key)
 
     def __contains__(self, key: str) -> bool:
         return key in self._own_entries()
@@ -177,7 +180,7 @@ def _merged(node: Node) -> dict[str, Tree]:
 
 
 def _is_merge(key: ScalarNode) -> bool:
-    return str(key.tag) == "tag:yaml.org,2002:merge"
+    return bool(key.tag == _MERGE)
 
 
 def _merge_in(found: dict[str, Tree], merges: list[Node]) -> None:

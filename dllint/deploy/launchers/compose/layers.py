@@ -62,24 +62,12 @@ class Merged(NamedTuple):
 
     def get(self, *keys: str) -> Merged | None:
         """The value below these keys; None where no layer has one, or one resets it."""
-        found: Merged | None = self
+        layers = self.layers
         for key in keys:
-            found = found._child(key) if found is not None else None
-        return found
-
-    def _child(self, key: str) -> Merged | None:
-        layers: list[Layer] = []
-        for layer in self.layers:
-            child = layer.tree.get(key)
-            if child is None:
-                continue
-            if child.tag == "!reset":
-                break
-            if not child.is_null:
-                layers.append(Layer(child, layer.scope))
-            if child.tag == "!override":
-                break
-        return Merged(tuple(layers)) if layers else None
+            layers = _below(layers, key)
+            if not layers:
+                return None
+        return Merged(layers)
 
     def text_of(self, *keys: str) -> str | None:
         """The text of a scalar; None where it is not known; empty where it is missing."""
@@ -105,3 +93,20 @@ class Merged(NamedTuple):
             items = layer.tree.items() if layer.tree.is_list else [layer.tree] if layer.tree.text else []
             found.extend(Layer(item, layer.scope) for item in items)
         return found
+
+
+def _below(layers: tuple[Layer, ...], key: str) -> tuple[Layer, ...]:
+    """The layers of the value below a key."""
+    found = []
+    for layer in layers:
+        child = layer.tree.get(key)
+        if child is None:
+            continue
+        tag = child.node.tag
+        if tag == "!reset":
+            break
+        if not child.is_null:
+            found.append(Layer(child, layer.scope))
+        if tag == "!override":
+            break
+    return tuple(found)
