@@ -11,7 +11,7 @@ from dllint.records import dataclass, field
 from dllint.syntax.dockerfile import Instruction, instructions, unquoted
 
 _VARIABLE = re.compile(r"\\\$|\$(?:(\w+)|\{(\w+)(?:(:?[-+?])([^{}]*))?\})")
-_PAIR = re.compile(r"""([\w.-]+)=((?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')*)""", re.DOTALL)
+_PAIR = re.compile(r"""(?<![\w.-])([\w.-]+)=((?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')*)""", re.DOTALL)
 _ENVIRONMENT = re.compile(r"venv|virtualenv|\benv\b|-packages|\.local\b|conda|/install\b|^/usr/local(?:/lib[^/]*)?/?$")
 """A path that holds installed packages."""
 

@@ -109,7 +109,7 @@ def training_image(workload: Workload, image: Image | None, plan: Plan) -> str:
 
 def is_training_image(name: str, more: Iterable[str] = ()) -> bool:
     """Whether an image of this name carries torch; `more` are globs that the user gives."""
-    plain = re.sub(r"[:@].*$", "", name.rpartition("/")[2])
+    plain = re.split("[:@]", name.rpartition("/")[2], maxsplit=1)[0]
     bare = f"{name.rpartition('/')[0]}/{plain}".lstrip("/")
     return _TRAINING_IMAGE.search(name) is not None or any(fnmatch(name, glob) or fnmatch(bare, glob) for glob in more)
 

@@ -74,7 +74,7 @@ class _Makefile:
             return
         name, operator = found[1], "" if self.is_just else found[2] or ""
         stop = len(text.rstrip())
-        if not self.is_just and (comment := re.search(r"(?<!\\)\s+#", text)):
+        if not self.is_just and (comment := re.search(r"(?<!\s)\s+#", text)):
             stop = min(stop, comment.start())
         if self.is_just:
             stop -= text[:stop].endswith(('"', "'"))

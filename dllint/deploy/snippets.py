@@ -30,7 +30,7 @@ _INDENTED_COMMAND = re.compile(
     re.MULTILINE,
 )
 _DIRECTIVE = re.compile(
-    r"^(?P<indent>[ \t]*)(?:\.\. (?:code-block|code|sourcecode|prompt)::[ \t]*(?P<language>[\w+-]*)|[^\n]*::)"
+    r"^(?P<indent>[ \t]*)(?![ \t])(?:\.\. (?:code-block|code|sourcecode|prompt)::[ \t]*(?P<language>[\w+-]*)|[^\n]*::)"
     r"[ \t]*\r?\n"
     r"(?P<body>(?:[ \t]*\r?\n|(?P=indent)[ \t]+\S[^\n]*(?:\n|$))+)",
     re.MULTILINE,

@@ -153,12 +153,14 @@ class _Builder:
         self._known = True
         self._alone = True
         self._spreads = False
+        self._has_text = False
 
     def add(self, piece: Mapped, *, known: bool = True) -> None:
         if self._pieces is None:
             self._pieces = []
         # Of `"$@"`, the quotes give an empty piece.
-        self._alone = not any(piece.text for piece in self._pieces)
+        self._alone = not self._has_text
+        self._has_text = self._has_text or bool(piece.text)
         self._pieces.append(piece)
         self._known = self._known and known
 
@@ -178,6 +180,7 @@ class _Builder:
             many = not self._known and self._alone and self._spreads
             self._done.append(Field(joined(self._pieces), self._known, many))
         self._pieces, self._known, self._alone, self._spreads = None, True, True, False
+        self._has_text = False
 
     def done(self) -> list[Field]:
         """The words."""

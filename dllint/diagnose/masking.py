@@ -7,7 +7,7 @@ import re
 _MASK = "***"
 _NAMED = re.compile(
     r"""(?ix)
-    (?P<key> [\w.-]* (?: api[_-]?key | access[_-]?key(?:[_-]?id)? | secret(?:[_-]?\w+)? | token | passw(?:or)?d
+    (?P<key> (?: api[_-]?key | access[_-]?key(?:[_-]?id)? | secret(?:[_-]?\w{1,40})? | token | passw(?:or)?d
       | passphrase | credentials? | private[_-]?key | authorization | auth[_-]?key ) ["']? \s* [=:] \s* )
     (?P<scheme> (?:Bearer|Basic|Token) \s+ )?
     (?P<value> "[^"]*" | '[^']*' | [^\s,;&"']+ )
@@ -26,8 +26,8 @@ _BARE = re.compile(
     """
 )
 _BEARER = re.compile(r"(?i)\b(Bearer|Basic)\s+[\w.~+/=-]{8,}")
-_IN_URL = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://[^\s/:@]*):[^\s/@]+@")
-_USER_TOKEN_IN_URL = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[\w-]{20,}@")
+_IN_URL = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://[^\s/:@]*):[^\s/@]+@")
+_USER_TOKEN_IN_URL = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[\w-]{20,}@")
 
 
 def masked(text: str) -> str:

@@ -16,7 +16,7 @@ _OTHER_FRAMES = (
     re.compile(r"\s*(?P<path>(?:[A-Za-z]:)?[\\/~]\S*\.py):(?P<row>\d+)\s*$"),
 )
 """Of rich and new IPython; of old IPython; of rich where the rest stands on the next line."""
-_REST_OF_FRAME = re.compile(r"\s*\d*\s*in (?P<function>[\w.<>]+)\s*$")
+_REST_OF_FRAME = re.compile(r"\s*(?:\d+\s*)?in (?P<function>[\w.<>]+)\s*$")
 _SOURCE = re.compile(r"[\s^~]+|(?:-+>\s*|\s{3,})\d+(?:\s.*)?")
 """What stands below a frame: markers, numbered lines."""
 _LIBRARY = re.compile(

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
-_PART = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n\r]*|/\*.*?\*/|,(?=\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*[}\]])', re.DOTALL)
+_PART = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"?|//[^\n\r]*|/\*(?:(?!\*/).)*(?:\*/)?'
+    r"|,(?=\s*(?:(?://[^\n\r]*[\n\r]|/\*(?:(?!\*/).)*\*/)\s*)*[}\]])",
+    re.DOTALL,
+)
 _NO_END = re.compile(r"[^\n\r]")
 
 

@@ -140,6 +140,7 @@ class _Reader:
     """Reads one list of commands, up to its end or to the parenthesis that closes it."""
 
     def __init__(self, source: Mapped, index: int, nesting: int, found: list[Simple], open_quotes: list[int]) -> None:
+        self._in_array = False
         self._open_quotes = open_quotes
         """Where quotes began that nothing closes, in the whole script."""
         self.source = source
@@ -371,14 +372,16 @@ class _Reader:
         parts.append(Part(PartKind.TEXT, self.source.cut(start, end), quoted))
 
     def _array_follows(self, parts: list[Part]) -> bool:
-        """Read `NAME=(a b)`, if that is what stands here."""
-        if len(parts) != 1 or not self.text.startswith("(", self.index):
+        """Read `NAME=(a b)`, if that is what stands here: no array holds another one."""
+        if self._in_array or len(parts) != 1 or not self.text.startswith("(", self.index):
             return False
         found = _ASSIGNED.fullmatch(parts[0].source.text)
         if found is None:
             return False
         self.index += 1
+        self._in_array = True
         self._current.assignments.append(Assignment(found[1], bool(found[2]), self._items(), is_array=True))
+        self._in_array = False
         parts.clear()
         self.index -= 1
         return True

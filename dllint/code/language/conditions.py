@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dllint.code.language.bindings import Binding
 from dllint.code.language.folding import verdict
-from dllint.code.language.links import Block, conditions_of, names_in, parent, set_conditions_of, set_names_in
+from dllint.code.language.links import (
+    Block,
+    Condition,
+    Place,
+    conditions_of,
+    names_in,
+    parent,
+    places_in,
+    set_conditions_of,
+    set_names_in,
+    set_places_in,
+)
 from dllint.code.language.scopes import dotted
 from dllint.code.language.values import (
     UNKNOWNS,
@@ -27,6 +38,7 @@ if TYPE_CHECKING:
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
 _MOST_CONDITIONS = 30
 """Tests around one node that are looked at, the nearest first."""
+_NOWHERE = Place(False, ())
 
 
 def narrowed(ev: Evaluator, node: ast.Name | ast.Attribute, found: Values, frame: Frame) -> Values:
@@ -157,24 +169,39 @@ def _own_conditions(child: ast.AST, at: ast.AST) -> Iterator[tuple[ast.expr, boo
                 break
             yield part, isinstance(at.op, ast.And)
     elif isinstance(at, (ast.If, ast.While)) and child is not at.test:
-        yield at.test, any(child is statement for statement in at.body)
+        yield at.test, _place_of(child, at).in_body
     if isinstance(child, ast.stmt):
-        yield from _passed(child, at)
+        yield from _place_of(child, at).passed
 
 
-def _passed(statement: ast.stmt, owner: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """The tests of earlier statements that would have left the block: `if x == 0: return`, `assert x`."""
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(owner, name, None)
-        if not isinstance(block, list) or not any(statement is other for other in block):
-            continue
-        for earlier in block:
-            if earlier is statement:
-                return
-            if isinstance(earlier, ast.Assert):
-                yield earlier.test, True
-            elif isinstance(earlier, ast.If) and _leaves(earlier.body) and not earlier.orelse:
-                yield earlier.test, False
+def _place_of(statement: ast.AST, owner: ast.AST) -> Place:
+    """Where a statement stands among those of its owner: found out for all of them at once, as a block may be long."""
+    table = places_in(owner)
+    if table is None:
+        table = {}
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(owner, name, None)
+            if isinstance(block, list):
+                table.update((each, Place(name == "body", passed)) for each, passed in _all_passed(block))
+        set_places_in(owner, table)
+    return table.get(statement, _NOWHERE)
+
+
+def _all_passed(block: list[ast.AST]) -> Iterator[tuple[ast.AST, Sequence[Condition]]]:
+    """Each statement of a block with the tests that were passed before it."""
+    passed: tuple[Condition, ...] = ()
+    for statement in block:
+        yield statement, passed
+        if len(passed) < _MOST_CONDITIONS:
+            passed += tuple(_left_by(statement))
+
+
+def _left_by(statement: ast.AST) -> Iterator[Condition]:
+    """What holds after a statement that leaves the block otherwise."""
+    if isinstance(statement, ast.Assert):
+        yield statement.test, True
+    elif isinstance(statement, ast.If) and _leaves(statement.body) and not statement.orelse:
+        yield statement.test, False
 
 
 def _leaves(body: list[ast.stmt]) -> bool:

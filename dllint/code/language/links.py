@@ -7,14 +7,22 @@ call for each node is too slow.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from dllint.code.language.scopes import Scope
 
 Condition = tuple[ast.expr, bool]
 """A test, and how it comes out."""
+
+
+class Place(NamedTuple):
+    """Where a statement stands among those of an `if`, a loop, a function ..."""
+
+    in_body: bool
+    passed: Sequence[Condition]
+    """The tests of earlier statements that would have left the block."""
 
 
 class Block:
@@ -113,6 +121,17 @@ def set_conditions_of(node: ast.AST, conditions: list[Condition]) -> None:
     """Keep the tests that lead to a node."""
     linked: Any = node
     linked.dll_conditions = conditions
+
+
+def places_in(owner: ast.AST) -> dict[ast.AST, Place] | None:
+    """For each statement of a node's blocks where it stands there, once that is known."""
+    return getattr(owner, "dll_places", None)
+
+
+def set_places_in(owner: ast.AST, table: dict[ast.AST, Place]) -> None:
+    """Keep where the statements of a node stand."""
+    linked: Any = owner
+    linked.dll_places = table
 
 
 def bound_call(node: ast.AST) -> ast.Call | None:

@@ -16,7 +16,7 @@ from dllint.parallel import shared_out
 
 _NAME = re.compile(rb"\w+(?=[ \t]*[\[(:])")
 _CLASS = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
-_BASE = re.compile(rb"([\w.]+)\s*(?:\[[^\]]*\]\s*)?(?=,|$|\()")
+_BASE = re.compile(rb"(?<![\w.])([\w.]+)\s*(?:\[[^\[\]]*\]\s*)?(?=,|$|\()")
 _CONTINUED = (b"\\\n", b"\\\r\n")
 _IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _BETWEEN_WORDS = bytes(byte if byte in _IDENTIFIER else ord(" ") for byte in range(256))

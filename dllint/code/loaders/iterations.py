@@ -34,7 +34,7 @@ _MOST_USERS = 20
 """Modules that import one which builds loaders, and are looked at."""
 _LIKELY = pattern(
     rb"(?:\bfor\b[^\n]*\bin\b|\b(?:iter|list|tuple|sorted|cycle|deque)\()"
-    rb"[^\n]*?(?:load|batch|data|dl\b|feed|iter|stream)",
+    rb"[^\n]{0,300}?(?:load|batch|data|dl\b|feed|iter|stream)",
     re.IGNORECASE,
 )
 

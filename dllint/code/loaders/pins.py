@@ -19,7 +19,9 @@ Version = tuple[int, int]
 """(major, minor)"""
 
 _NAMES = ("torch", "pytorch")
-_LISTS = pattern(r"(?:.*requirements.*|.*constraints.*)\.(?:txt|in)$")
+_LISTS = ("requirements", "constraints")
+"""What the names of such lists hold."""
+_LIST_SUFFIXES = (".txt", ".in")
 _CONDA = pattern(r"(?:environment|conda|env)[\w.-]*\.ya?ml$")
 _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
 _FOLDERS = ("requirements", "requires", "deps")
@@ -32,7 +34,7 @@ _REQUIREMENT = pattern(r"(?<![\w./-])(?:py)?torch\s*(?:\[[^\]]*\])?\s*(?P<spec>[
 _WHEEL = pattern(r"torch-(\d+)\.(\d+)")
 _LOCKED = pattern(rb'name = "torch"\r?\nversion = "(\d+)\.(\d+)')
 _PIPFILE_LOCKED = pattern(rb'"torch": \{[^{}]*?"version": "==(\d+)\.(\d+)')
-_CLAUSE = pattern(r"(===?|<=|>=|~=|!=|<|>|=|\^|~)?\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?[^,|]*")
+_CLAUSE = pattern(r"(?:(===?|<=|>=|~=|!=|<|>|=|\^|~)|(?<!\s))\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?[^,|]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +102,9 @@ def _ranges(path: str) -> Iterator[Range]:
 
 def _holds_requirements(path: str) -> bool:
     folder, name = os.path.split(path)
-    is_listed = os.path.basename(folder) in _FOLDERS and name.endswith((".txt", ".in"))
-    return is_listed or name in ("setup.py", "setup.cfg") or bool(_CONDA.match(name) or _LISTS.match(name))
+    if name.endswith(_LIST_SUFFIXES):
+        return os.path.basename(folder) in _FOLDERS or any(word in name for word in _LISTS)
+    return name in ("setup.py", "setup.cfg") or bool(_CONDA.match(name))
 
 
 def _bytes(path: str, largest: int) -> bytes:

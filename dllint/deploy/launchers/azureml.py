@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dllint.deploy.texts import DeployFile
 
 AZURE_ML = Launcher("Azure ML", "give the job `resources: {shm_size: {size}}`", "{gib}g")
-_EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.DOTALL)
+_EXPRESSION = re.compile(r"\$\{\{(?:(?!\$\{\{).)*?\}\}", re.DOTALL)
 
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:

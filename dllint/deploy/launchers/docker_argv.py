@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _STARTS = re.compile(rb"docker|podman")
-_RUNS = re.compile(rb"[\"'](?:run|create|container)[\"']|(?:docker|podman)[^\n]*[ \t](?:run|create)\b")
+_RUNS = re.compile(
+    rb"[\"'](?:run|create|container)[\"']|(?:docker|podman)(?:(?!docker|podman)[^\n])*[ \t](?:run|create)\b"
+)
 _SHELL_CALLS = frozenset(
     {"subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen"}
     | {"subprocess.getoutput", "subprocess.getstatusoutput", "os.system", "os.popen", "shlex.split"}

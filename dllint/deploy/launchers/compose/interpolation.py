@@ -88,4 +88,4 @@ def _unquoted(text: str, known: Mapping[str, str]) -> Text:
         return Text(text[1:].partition("'")[0])
     if text.startswith('"'):
         return interpolated(text[1:].partition('"')[0], known)
-    return interpolated(re.sub(r"\s+#.*|^#.*", "", text), known)
+    return interpolated(re.sub(r"(?<!\s)\s+#.*|^#.*", "", text), known)

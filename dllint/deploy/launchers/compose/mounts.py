@@ -6,12 +6,14 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from dllint.deploy.launchers.compose.layers import Layer, Merged
 from dllint.finding import Location
 
-_COLON = re.compile(r":(?![^{}]*\})")
+_COLON = re.compile(r"\{[^{}]*\}|:")
+"""A colon, or a variable: the colon before its default cuts nothing."""
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _REFERENCE = re.compile(r"\$\{[^{}]*\}|\$\w+")
 
@@ -77,7 +79,7 @@ def _long(layer: Layer) -> Mount | None:
 def _short(layer: Layer) -> Mount | None:
     text, known = layer.value
     drive = text[:2] if _DRIVE.match(text) else ""
-    parts = _COLON.split(text[len(drive) :])
+    parts = _parts(text[len(drive) :])
     parts[0] = drive + parts[0]
     if len(parts) == 1:
         return Mount("volume", _path(parts[0]), "", layer) if parts[0] else None
@@ -87,6 +89,12 @@ def _short(layer: Layer) -> Mount | None:
     if source.startswith((".", "/", "~")) or drive:
         return Mount("bind", target, host_path(source, layer), layer)
     return Mount("volume", target, source, layer)
+
+
+def _parts(text: str) -> list[str]:
+    """What stands between the colons of a mount."""
+    cuts = [found.start() for found in _COLON.finditer(text) if found[0] == ":"]
+    return [text[start + 1 : end] for start, end in pairwise([-1, *cuts, len(text)])]
 
 
 def host_path(text: str, layer: Layer) -> str:

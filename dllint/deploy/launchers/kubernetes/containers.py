@@ -32,7 +32,7 @@ KUBERNETES = Launcher(
 
 _REFERENCE = re.compile(r"\$?\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 _TRAINS = re.compile(r"torchrun|torch\.distributed|accelerate|deepspeed|train|fine.?tune|\bfit\b", re.IGNORECASE)
-_TEMPLATE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_TEMPLATE = re.compile(r"\{\{(?:(?!\{\{).)*?\}\}", re.DOTALL)
 _GPU = re.compile(r"[^/]+/(?:gpu|mig-|shared-gpu|vgpu)")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dllint.records import dataclass, field
 from dllint.syntax.tree import Tree
 
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`|[()|]|[^\s()|"`]+')
+_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"?|`[^`]*`|[()|]|[^\s()|"`]+')
 _DEEPEST = 20
 _VERB = re.compile(r"%[svdq]")
 

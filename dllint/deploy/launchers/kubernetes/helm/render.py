@@ -14,7 +14,7 @@ from dllint.deploy.launchers.kubernetes.helm.expressions import UNKNOWN, Scope, 
 from dllint.records import dataclass, field
 
 _ACTION = re.compile(
-    r"\{\{-?\s*(/\*(?:(?!\{\{).)*?\*/|(?:\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|(?!\{\{)[^\"`])*?)\s*-?\}\}", re.DOTALL
+    r"\{\{-?(\s*/\*(?:(?!\{\{).)*?\*/\s*|(?:\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|(?!\{\{)[^\"`])*?)-?\}\}", re.DOTALL
 )
 _JINJA = re.compile(r"\{%(?:(?!\{%).)*?%\}|\{#(?:(?!\{#).)*?#\}", re.DOTALL)
 _CONTROL = re.compile(r"(if|else if|else|end|with|range|define|block|template|break|continue)\b\s*(.*)", re.DOTALL)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from clock import limit
 from harness import run, workspace
-from survival import LIMIT, PREAMBLE, SENTINEL, alarm, survives
+from survival import PREAMBLE, SENTINEL, survives
 
 PROGRAMS = sorted((Path(__file__).parent / "hostile").glob("*.py"))
 
@@ -113,7 +114,7 @@ def test_import_cycles_between_files_end() -> None:
             imports = f"from {there} import *\nfrom {there} import Of_{there}\n"
             body = f"class Of_{here}(Of_{there}): pass\nfor x in DataLoader(Of_{here}(), num_workers=2): pass\n"
             (folder / f"{here}.py").write_text(PREAMBLE.decode() + imports + body)
-        with alarm(LIMIT):
+        with limit():
             report = run(folder, ["ALL"])
     assert not report.errors
 
@@ -188,6 +189,6 @@ def test_a_file_name_that_is_no_unicode_costs_no_finding() -> None:
 def test_variables_that_double_end() -> None:
     with workspace() as folder:
         (folder / "Dockerfile").write_text("FROM pytorch/pytorch\n" + "ENV A=$A$A\n" * 60 + "CMD python train.py\n")
-        with alarm(LIMIT):
+        with limit():
             report = run(folder)
     assert not report.errors
