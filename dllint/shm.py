@@ -129,7 +129,9 @@ def _parser() -> argparse.ArgumentParser:
         help="a tensor of a sample, such as 3x224x224 or 10:int64; as often as it has tensors",
     )
     size.add_argument("--batch-bytes", type=byte_size, metavar="SIZE", help="bytes of a batch instead, such as 600MB")
-    parser.add_argument("--dtype", choices=sorted(DTYPE_BYTES), default="float32", help="of samples without one")
+    parser.add_argument(
+        "--dtype", type=_dtype, choices=sorted(DTYPE_BYTES), default="float32", help="of samples without one"
+    )
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     return parser
 
@@ -149,6 +151,7 @@ def _positive(text: str) -> int:
 
 def _sample(text: str) -> tuple[tuple[int, ...], str]:
     shape, _, dtype = text.partition(":")
+    dtype = _dtype(dtype)
     if not _SHAPE.fullmatch(shape) or (dtype and dtype not in DTYPE_BYTES):
         raise argparse.ArgumentTypeError(
             f"must be a shape such as 3x224x224, with a dtype such as :uint8, not {text!r}"
@@ -157,3 +160,7 @@ def _sample(text: str) -> tuple[tuple[int, ...], str]:
     if 0 in sides:
         raise argparse.ArgumentTypeError(f"a tensor without elements needs nothing: {text!r}")
     return sides, dtype
+
+
+def _dtype(text: str) -> str:
+    return text.removeprefix("torch.")

@@ -24,6 +24,12 @@ Captured = pytest.CaptureFixture[str]
         ("lmdb.ReadersFullError: mdb_txn_begin: MDB_READERS_FULL", "DLL210"),
         ("persistent_workers option needs num_workers > 0", "DLL401"),
         ("out of memory maps", "DLL206"),
+        ("OOM", "DLL706"),
+        ("BrokenPipeError: [Errno 32] Broken pipe", "DLL501"),
+        ("Ran out of input", "DLL502"),
+        ("WinError 1455", "DLL706"),
+        ("freeze_support", "DLL501"),
+        ("segfault", "DLL201"),
     ],
 )
 def test_the_rule_that_comes_first(symptom: str, first: str) -> None:
@@ -43,7 +49,7 @@ def test_rules_are_listed(capsys: Captured) -> None:
     assert [each["code"] for each in json.loads(capsys.readouterr().out)] == [line[:6] for line in out.splitlines()]
 
 
-@pytest.mark.parametrize("symptom", ["no such thing anywhere", "DLL999", "dll1", "?"])
+@pytest.mark.parametrize("symptom", ["no such thing anywhere", "DLL999", "dll1", "?", "", " "])
 def test_nothing_speaks_of_it(symptom: str, capsys: Captured) -> None:
     assert main(["rule", symptom]) == 2
     assert f"no rule is called {symptom!r}" in capsys.readouterr().err

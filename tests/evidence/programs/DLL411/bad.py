@@ -9,7 +9,9 @@ from torch.utils.data import DataLoader, TensorDataset
 
 
 def main():
-    for (batch,) in DataLoader(TensorDataset(torch.zeros(20_000, 512)), batch_size=32, num_workers=16, prefetch_factor=32):
+    for (batch,) in DataLoader(
+        TensorDataset(torch.zeros(20_000, 512)), batch_size=32, num_workers=16, prefetch_factor=32
+    ):
         time.sleep(0.01)
         print(batch.sum())
 
