@@ -7,9 +7,9 @@ project with a `train.py`. Comments at its top say what comes of it, and what it
     # under spawn forkserver: fails: TypeError: cannot pickle '_thread.lock' object
     # needs: h5py
 
-A program `runs` (ends well), `fails` (ends badly) or `hangs`; a text behind that must stand in its output, and `...`
-is anything there. `always` takes the place of `under ...` where the start method does not matter. Good programs run
-under all methods of their bad twins unless they say otherwise.
+A program `runs` (ends well), `fails` (ends badly) or `hangs`; a text behind that must stand in its output. In it `...`
+is anything, and ` | ` stands between what different releases say. `always` takes the place of `under ...` where the
+start method does not matter. Good programs run under all methods of their bad twins unless they say otherwise.
 """
 
 from __future__ import annotations
@@ -39,8 +39,13 @@ class Outcome:
 
     def met_by(self, kind: str, output: str) -> bool:
         """Is this what happened? Line ends and indents in the output do not count."""
-        parts = (re.escape(" ".join(part.split())) for part in self.text.split("..."))
-        return kind == self.kind and re.search(".*?".join(parts), " ".join(output.split())) is not None
+        seen = " ".join(output.split())
+        return kind == self.kind and any(re.search(pattern(text), seen) for text in self.text.split(" | "))
+
+
+def pattern(text: str) -> str:
+    """The regular expression for a text of a head."""
+    return ".*?".join(re.escape(" ".join(part.split())) for part in text.split("..."))
 
 
 RUNS = Outcome("runs")

@@ -1,4 +1,4 @@
-# always: fails: unable to allocate shared memory(shm) ... No space left on device
+# always: fails: unable to allocate shared memory(shm) ... No space left on device | killed by signal: Bus error
 # shm: 24m
 """Main is slow, and 16 workers load 32 batches of 64 KB each ahead: 33 MB."""
 

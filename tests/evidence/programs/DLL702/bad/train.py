@@ -1,4 +1,4 @@
-# always: fails: unable to allocate shared memory(shm) ... No space left on device
+# always: fails: unable to allocate shared memory(shm) ... No space left on device | killed by signal: Bus error
 # shm: 128m
 """Six batches of 37 MB want to lie in 128 MB."""
 

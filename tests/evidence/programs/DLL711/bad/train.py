@@ -1,4 +1,4 @@
-# always: fails: unable to allocate shared memory(shm) ... No space left on device
+# always: fails: unable to allocate shared memory(shm) ... No space left on device | killed by signal: Bus error
 # shm: 64m
 """Whoever runs the image as it stands has 64 MB for six batches of 37 MB."""
 
