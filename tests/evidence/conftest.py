@@ -22,11 +22,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def torch_python(request: pytest.FixtureRequest) -> str:
     """The Python that has torch."""
-    python = str(request.config.getoption("torch_python", default=sys.executable))
-    words = [python, "-c", "import torch; print(torch.__version__)"]
-    if subprocess.run(words, capture_output=True).returncode:
+    return str(request.config.getoption("torch_python", default=sys.executable))
+
+
+@pytest.fixture(scope="session")
+def torch_version(torch_python: str) -> str:
+    """The release of torch there; the test is skipped where there is none."""
+    words = [torch_python, "-c", "import torch; print(torch.__version__)"]
+    found = subprocess.run(words, capture_output=True, text=True)
+    if found.returncode:
         pytest.skip("torch is not installed: pip install -e '.[evidence]'")
-    return python
+    return found.stdout.strip()
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
@@ -38,7 +44,8 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
                 shown.setdefault(code, []).append(f"{text} {word}" if word != "passed" else text)
     if not shown:
         return
-    terminalreporter.section("evidence")
+    releases = {text.split()[0] for text in shown.pop("torch")}
+    terminalreporter.section(f"evidence on torch {' and '.join(sorted(releases))}")
     for code, rule in registry().items():
         if rule.basis:
             terminalreporter.line(f"{code}  {rule.basis.text}")

@@ -28,7 +28,11 @@ def needed(workers: int, prefetch: int) -> int:
 
 @pytest.mark.parametrize(("workers", "prefetch"), [(1, 1), (1, 4), (2, 2), (4, 2), (3, 3)])
 def test_the_formula_is_the_measured_peak(
-    workers: int, prefetch: int, torch_python: str, record_property: Callable[[str, object], None]
+    workers: int,
+    prefetch: int,
+    torch_python: str,
+    torch_version: str,
+    record_property: Callable[[str, object], None],
 ) -> None:
     if own_mounts() is None:
         pytest.skip("a private /dev/shm is not permitted here")
@@ -37,6 +41,7 @@ def test_the_formula_is_the_measured_peak(
     assert done.kind == "runs", done.output
     peak = int(re.findall(r"peak (\d+)", done.output)[0])
     text = f"{workers} x {prefetch} + 2 = {workers * prefetch + 2} batches; measured {peak / BATCH:.2f}"
+    record_property("torch", torch_version)
     record_property("DLL702", text)
     semaphores = (32 + 12 * workers) * KIB
     assert peak <= needed(workers, prefetch) + semaphores, "the need is a bound"

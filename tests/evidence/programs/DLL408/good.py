@@ -16,7 +16,7 @@ class Pids(Dataset):
 def main():
     loader = DataLoader(Pids(), num_workers=1, persistent_workers=True)
     pids = set()
-    for _ in range(3):
+    for _ in range(2):
         for pid in loader:
             pids.add(int(pid))
     if len(pids) > 1:
