@@ -4,8 +4,9 @@
 
 dllint is built from this tree and installed like a user's; so are the others, each in an environment of its own under
 the cache (`--environments` names another folder), where the next run finds them. All are whole processes without a
-cache of results. torchfix, flake8 and others take minutes: `--slow-rounds` says how often they run (0: not at all).
-Numbers of a machine that does other work meanwhile are of no use but for the CPU seconds.
+cache of results. torchfix, flake8 and others take minutes: they run once (`--slow-rounds`, 0: not at all) on a part of
+the files (`--everywhere`: on all). Numbers of a machine that does other work meanwhile are of no use but for the CPU
+seconds.
 """
 
 from __future__ import annotations
@@ -24,19 +25,23 @@ from benchmark.sections import Bench
 from ecosystem import cache
 
 LARGE = ("diffusers", "monai", "nemo-toolkit")
-SMALL = ("webdataset", "torchio")
-"""For tools that would take hours on the large ones."""
+PART = ("monai",)
+"""For tools that take minutes on the large ones."""
+SMALL = ("torchio", "webdataset")
+"""For one that takes minutes on those, too."""
 
 SECTIONS: dict[str, Callable[[Bench], str]] = {
-    "repositories": partial(sections.repositories, names=LARGE),
-    "part": partial(sections.repositories, names=SMALL, others=[tools.PYLINT]),
+    "repositories": partial(sections.repositories, names=LARGE, others=[tools.RUFF]),
+    "slow": partial(sections.repositories, names=PART, others=[tools.RUFF, *tools.SLOW]),
+    "pylint": partial(sections.repositories, names=SMALL, others=[tools.PYLINT]),
     "one-file": sections.one_file,
     "start": sections.start,
     "growth": partial(sections.growth, package="monai"),
     "memory": partial(sections.memory, names=LARGE),
     "containers": sections.containers,
 }
-QUOTED = ("repositories", "one-file")
+EVERYWHERE = partial(sections.repositories, names=LARGE, others=[tools.RUFF, *tools.SLOW])
+QUOTED = ("repositories", "slow", "one-file")
 """What README.md shows."""
 
 
@@ -50,6 +55,7 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--write", action="store_true", help=f"write {table.RESULTS.name} and the table in README.md")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--slow-rounds", type=int, default=1)
+    parser.add_argument("--everywhere", action="store_true", help="slow tools run on all files")
     parser.add_argument("--only", type=words, default=[], help="tools to compare with, by name")
     parser.add_argument("--sections", type=words, default=list(SECTIONS), help=", ".join(SECTIONS))
     parser.add_argument("--cache", type=Path, default=cache.default_folder())
@@ -76,7 +82,8 @@ def run(options: argparse.Namespace) -> None:
     shared = bench(options)
     told = {}
     for name in options.sections:
-        told[name] = SECTIONS[name](shared)
+        measure = EVERYWHERE if name == "slow" and options.everywhere else SECTIONS[name]
+        told[name] = measure(shared)
         print(f"\n{told[name]}", flush=True)
     if options.write:
         short = "\n\n".join([*(told[name] for name in QUOTED), f"Medians; {table.machine()}."]) + "\n"

@@ -42,8 +42,8 @@ class Bench:
         return found
 
 
-def repositories(bench: Bench, names: Sequence[str], others: Iterable[Tool] = tools.ON_PYTHON) -> str:
-    """dllint beside other linters on whole packages, all in one run."""
+def repositories(bench: Bench, names: Sequence[str], others: Iterable[Tool]) -> str:
+    """dllint beside other linters on whole packages, each in one run over all of them."""
     folders = list(corpus.packages(names, bench.cache).values())
     number, megabytes = corpus.size(folders)
     candidates = bench.candidates(others, folders)

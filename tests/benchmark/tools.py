@@ -65,8 +65,8 @@ CHECKOV = Tool(
     "checkov", "3.3.30", ("--framework=kubernetes", "--quiet", "--compact", "--soft-fail", "--skip-download"), slow=True
 )
 
-ON_PYTHON = (RUFF, TORCHFIX, PREFLIGHT, FLAKE8, SEMGREP)
-ALL = (DLLINT, *ON_PYTHON, PYLINT, HADOLINT, CHECKOV)
+SLOW = (TORCHFIX, PREFLIGHT, FLAKE8, SEMGREP)
+ALL = (DLLINT, RUFF, *SLOW, PYLINT, HADOLINT, CHECKOV)
 
 
 def environment() -> dict[str, str]:

@@ -282,6 +282,11 @@ def _isinstance(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     return merge((UNKNOWN if is_a is None else Const(is_a, call, frame.scope),) for is_a in found)
 
 
+_NOT_OF_NONE = frozenset(
+    {f"builtins.{name}" for name in ("bool", "dict", "float", "int", "list", "set", "str", "tuple")}
+)
+
+
 def _is_a(ev: Evaluator, value: Value, kind: Value) -> bool | None:
     """Whether an object is of a class; None if that is not known."""
     if isinstance(value, Instance):
@@ -290,6 +295,9 @@ def _is_a(ev: Evaluator, value: Value, kind: Value) -> bool | None:
             return kind.cls in order
         if isinstance(kind, External):
             return True if kind.name in order else None if "?" in order else _is_library_a(order, kind.name)
+    if isinstance(value, Const) and value.value is None:
+        is_type = isinstance(kind, ClassRef) or (isinstance(kind, External) and kind.name in _NOT_OF_NONE)
+        return False if is_type else None
     if isinstance(value, Product) and isinstance(kind, External) and value.name.startswith("torch.utils.data."):
         return _is_library_a((value.name,), kind.name)
     return None

@@ -19,7 +19,7 @@ from dllint.code.loaders.loader import Loader
 from dllint.code.processes import pools
 from dllint.code.processes.pools import Mapped
 from dllint.code.workers import uses
-from dllint.code.workers.reach import Step, WorkerCode, is_main_only
+from dllint.code.workers.reach import Step, WorkerCode, is_main_only, is_off_the_way
 from dllint.finding import Location, Related
 from dllint.records import dataclass
 
@@ -91,6 +91,8 @@ def _in_worker(entry: WorkerEntry) -> Iterator[Start]:
 
 def _start(entry: WorkerEntry, step: Step, node: ast.AST, what: str) -> Iterator[Start]:
     if _is_ruled_out(entry.program, node, step.frame) or not uses.runs_in_worker_only(step):
+        return
+    if is_off_the_way(entry.program, step, node):
         return
     way = tuple(entry.way(step))
     yield Start(what, step.scope.module.location(node), pools.DAEMON_ERROR, way, step.scope.qualname)

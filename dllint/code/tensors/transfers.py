@@ -13,7 +13,7 @@ from dllint.code.language.values import Collection, Derived, Frame, Product, Val
 from dllint.code.loaders.loader import Loader
 from dllint.code.tensors import devices
 from dllint.code.tensors.devices import Device, Transfer
-from dllint.code.workers.reach import Step, is_main_only
+from dllint.code.workers.reach import Step, is_main_only, is_off_the_way
 from dllint.finding import Location, Related
 from dllint.records import dataclass
 
@@ -46,6 +46,8 @@ def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
         if _asks_how_workers_start(step):
             continue
         for call, found in in_function(entry.program, step.frame):
+            if is_off_the_way(entry.program, step, call):
+                continue
             location = step.scope.module.location(call)
             yield WorkerTransfer(found.device, found.text, location, entry.way(step), step.scope.qualname)
     for loader in entry.loaders:
