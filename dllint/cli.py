@@ -78,7 +78,7 @@ def _run(command: str, words: list[str]) -> int:
 
         status: int = import_module(_FACES[command]).run(words)
         return status
-    from dllint.arguments import parse_rule, parse_rules
+    from dllint.options import parse_rule, parse_rules
     from dllint.output.catalogue import render_list
 
     if command == "rule":

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
-from dllint.arguments import byte_size
 from dllint.deploy.demand import Demand
 from dllint.deploy.sizes import shown
 from dllint.deploy.training import LoaderRun
 from dllint.files import PathError, discover, problem_with
 from dllint.machine import Machine, look
+from dllint.options import byte_size
 from dllint.output import printable
 from dllint.settings import Settings, load
 from dllint.whole import WholeProject

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dllint.arguments import byte_size
 from dllint.deploy.demand import PREFETCH, peak_bytes
 from dllint.deploy.sizes import DEFAULT_SHM, GIB, shown
+from dllint.options import byte_size
 from dllint.syntax.dtypes import DTYPE_BYTES
 
 _SHAPE = re.compile(r"\d+(?:[xX*,]\d+)*")

@@ -43,3 +43,13 @@ def test_rules_that_have_nothing_to_look_at_are_not_imported(tmp_path: Path) -> 
     assert "dllint.rules.dll201_handle_in_init" not in imported, "there is no dataset"
     assert not any(name.startswith("dllint.rules.dll7") for name in imported), "nothing starts a container"
     assert not any(name.startswith("dllint.deploy") for name in imported)
+
+
+def test_paths_alone_need_no_parser(tmp_path: Path) -> None:
+    program = tmp_path / "train.py"
+    program.write_text(FAULTY)
+    result = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "check", str(program)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert "DLL402" in result.stdout
+    assert "argparse" not in json.loads(result.stderr)
