@@ -27,7 +27,7 @@ class Kind(Enum):
     RESTRUCTURED = auto()
     """reStructuredText."""
     HCL = auto()
-    """HashiCorp's language: Nomad jobs, docker-bake files."""
+    """HashiCorp's language: Nomad jobs, docker-bake files, Terraform."""
     QUADLET = auto()
     """A unit of systemd: a container of podman's, or a service whose commands may start one."""
 
@@ -58,6 +58,7 @@ _SUFFIXES = {
     ".rst": Kind.RESTRUCTURED,
     ".hcl": Kind.HCL,
     ".nomad": Kind.HCL,
+    ".tf": Kind.HCL,
     ".container": Kind.QUADLET,
     ".service": Kind.QUADLET,
 }

@@ -1,4 +1,4 @@
-"""HCL (Nomad jobs, docker-bake files) -> blocks and values with their places. Expressions are not computed.
+"""HCL (Nomad jobs, docker-bake files, Terraform) -> blocks and values with their places. Expressions are not computed.
 
 What cannot be read ends the reading: the blocks before it are kept.
 """
@@ -174,6 +174,8 @@ class _Reader:
         source = self.text[token.start : token.end]
         if token.kind in ("string", "heredoc", "number"):
             return Value(at, text=token.text if token.known else None, source=source)
+        if token.text == "jsonencode" and self.is_mark("("):
+            return self.argument(depth)
         if token.text in ("true", "false", "null"):
             return Value(at, text="" if token.text == "null" else token.text, source=source)
         if depth > _DEEPEST or token.kind != "mark":
@@ -181,6 +183,17 @@ class _Reader:
         if token.text == "[":
             return Value(at, items=tuple(self.items(depth + 1)))
         return Value(at, pairs=self.pairs(depth + 1)) if token.text == "{" else None
+
+    def argument(self, depth: int) -> Value | None:
+        """The argument of `jsonencode(...)`: as JSON it is itself."""
+        self.next += 1
+        self.skip_lines()
+        found = self.literal(depth + 1)
+        self.skip_lines()
+        if not self.is_mark(")"):
+            return None
+        self.next += 1
+        return found
 
     def items(self, depth: int) -> Iterator[Value]:
         while True:

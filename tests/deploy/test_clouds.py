@@ -182,3 +182,72 @@ def test_the_words_of_a_quadlet(tmp_path: Path) -> None:
     assert found.command == ("python", "train.py", "--workers", "8")
     assert found.nofile is not None and found.nofile.value == 1024
     assert found.environment == {"A": "1"} and found.gpus
+
+
+# Terraform
+
+DEFINITION = """\
+locals {{ size = 4096 }}
+resource "aws_ecs_task_definition" "t" {{
+  family                = "t"
+  container_definitions = {containers}
+  {more}
+}}
+"""
+
+
+def terraform(folder: Path, containers: str, more: str = "") -> Workload:
+    """A container of a task definition that Terraform makes."""
+    return workloads_of(folder, {"main.tf": DEFINITION.format(containers=containers, more=more)})["train"]
+
+
+@pytest.mark.parametrize(
+    ("containers", "source", "size"),
+    [
+        ('jsonencode([{ name = "train", image = "me/pytorch" }])', ShmSource.DEFAULT, None),
+        (
+            'jsonencode([\n{ name = "train", "image" : "a", linuxParameters = { sharedMemorySize = 8192 } },\n])',
+            ShmSource.SIZE,
+            8192,
+        ),
+        (
+            'jsonencode([{ name = "train", image = "a", linuxParameters = { sharedMemorySize = local.size } }])',
+            ShmSource.SIZE,
+            4096,
+        ),
+        (
+            'jsonencode([{ name = "train", image = "a", linuxParameters = { sharedMemorySize = var.size } }])',
+            ShmSource.UNKNOWN,
+            None,
+        ),
+        ('jsonencode([{ name = "train", image = "a", linuxParameters = local.linux }])', ShmSource.UNKNOWN, None),
+        (
+            '<<EOF\n[{"name": "train", "image": "${var.image}", "linuxParameters": {"sharedMemorySize": 64}}]\nEOF',
+            ShmSource.SIZE,
+            64,
+        ),
+    ],
+)
+def test_a_task_of_terraform(containers: str, source: ShmSource, size: int | None, tmp_path: Path) -> None:
+    found = terraform(tmp_path, containers)
+    assert found.shm.source is source
+    assert (found.shm.size.value if found.shm.size is not None else None) == (size * MIB if size else None)
+    assert Path(found.at.path).name == "main.tf" and found.at.row >= 4
+
+
+def test_volumes_and_places_of_terraform(tmp_path: Path) -> None:
+    mounts = '[{ sourceVolume = "s", containerPath = "/dev/shm" }]'
+    mounted = f'jsonencode([{{ name = "train", image = "a", mountPoints = {mounts} }}])'
+    assert (
+        terraform(tmp_path, mounted, 'volume {\n name = "s"\n host_path = "/dev/shm"\n }').shm.source is ShmSource.HOST
+    )
+    assert terraform(tmp_path, mounted, 'volume {\n name = "s"\n }').shm.source is ShmSource.DISK
+    sized = 'jsonencode([{ name = "train", image = "a", linuxParameters = { sharedMemorySize = 1 } }])'
+    flaw = terraform(tmp_path, sized, 'requires_compatibilities = ["FARGATE"]').flaws[0]
+    line = (tmp_path / "main.tf").read_text().splitlines()[flaw.at.row - 1]
+    assert line[flaw.at.column - 1 : flaw.at.end_column - 1] == "1"
+
+
+@pytest.mark.parametrize("text", ['file("task.json")', "data.x.y.rendered", "<<EOF\n[{,\nEOF", "jsonencode([", '"["'])
+def test_what_terraform_does_not_show(text: str, tmp_path: Path) -> None:
+    assert workloads_of(tmp_path, {"main.tf": DEFINITION.format(containers=text, more="")}) == {}

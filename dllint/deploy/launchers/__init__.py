@@ -71,6 +71,7 @@ FRONT_ENDS: tuple[FrontEnd, ...] = (
     FrontEnd("gcp_batch", frozenset((Kind.YAML, Kind.JSON)), ((b"taskGroups", b"imageUri"),)),
     FrontEnd("quadlet", frozenset({Kind.QUADLET}), ((b"Image",),)),
     FrontEnd("nomad", frozenset({Kind.HCL}), ((b"task", b"driver"),)),
+    FrontEnd("terraform", frozenset({Kind.HCL}), ((b"aws_ecs_task_definition",), (b"aws_batch_job_definition",))),
     FrontEnd("bake", frozenset((Kind.HCL, Kind.JSON)), ((b"target", b"shm-size"),)),
     FrontEnd("azureml", frozenset({Kind.YAML}), ((b"azureml", b"command"),)),
     FrontEnd(

@@ -44,10 +44,11 @@ def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
     for document in file.documents.trees:
         for tree in document.walk():
             if tree.is_mapping:
-                yield from _of_definition(tree, file)
+                yield from of_definition(tree, file)
 
 
-def _of_definition(tree: Tree, file: DeployFile) -> Iterator[Workload]:
+def of_definition(tree: Tree, file: DeployFile) -> Iterator[Workload]:
+    """The containers of one definition; none where it is something else."""
     containers = _get(tree, "containerDefinitions")
     if containers is not None:
         job = _Job(tree, ECS, _is_fargate(tree, "requiresCompatibilities"))
