@@ -46,8 +46,12 @@ _SERVING = re.compile(
 _TOOLS = frozenset(
     """nvidia-smi nvcc pip pip3 conda ls cat echo true env printenv id whoami pwd ruff black flake8 mypy pylint isort
     pre-commit mkdocs sphinx-build make cmake ctest curl wget git tar rm cp mv chmod chown date df du find hadolint
+    apt apt-get apt-key add-apt-repository dpkg yum dnf apk mamba micromamba poetry uv pdm npm node cd mkdir touch ln
+    export source . set sleep sed awk grep sort head tail tee test [ unzip coverage codecov twine virtualenv gh aws
     """.split()  # noqa: SIM905 - one word a tool reads better than a list of quotes
 )
+_TOOL_MODULES = frozenset({"build", "venv", "ensurepip", "compileall"})
+_SETUP = "setup.py"
 _TRAINER_IMPORTS = ("from transformers", "import transformers", "from trl", "import trl")
 _TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "tox", "nox"})
 _TRAINS = re.compile(
@@ -144,6 +148,7 @@ def _is_other(commands: list[list[str]], runs: list[ScriptRun]) -> bool:
     known = [command for command in commands if command and command[0]]
     if not known or any(_is_launcher(command) for command in known):
         return False
+    runs = [run for run in runs if not _is_tool(run.words)]
     if runs:
         return all(_SERVING.search(run.script) and not _says_training(run.script) for run in runs)
     return all(_is_tool(command) for command in known)
@@ -155,7 +160,11 @@ def _is_tool(command: Sequence[str]) -> bool:
         return True
     if head == "yolo":
         return not any(word.removeprefix("mode=") in ("train", "val") for word in command)
-    return head.startswith("python") and command[1:2] in (["-c"], ["--version"], ["-V"])
+    if not head.startswith("python"):
+        return False
+    if command[1:2] == ["-m"]:
+        return any(name in _TOOLS or name in _TOOL_MODULES for name in command[2:3])
+    return command[1:2] in (["-c"], ["--version"], ["-V"], [_SETUP])
 
 
 def _leaves_workers_out(found: Training, plan: Plan) -> bool:

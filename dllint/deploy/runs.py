@@ -24,6 +24,8 @@ _PYTHON = re.compile(r"(?:pypy|python)[\d.]*w?$")
 _File = TypeVar("_File", Module, DeployFile)
 _ELSEWHERE = frozenset({"docker", "podman", "nvidia-docker", "nerdctl", "docker-compose", "kubectl", "helm", "ssh"})
 """Programs whose words run in another container, or on another machine."""
+_SETUP = "setup.py"
+"""Builds or installs a project; what it may import of it does not run."""
 _DEEPEST = 4
 """Shell scripts that start one another are followed so far."""
 
@@ -153,6 +155,8 @@ def _python_run(command: Sequence[str], folder: str, plan: Plan) -> ScriptRun | 
     if command and os.path.basename(command[0]) in _ELSEWHERE:
         return None
     for number, word in enumerate(command):
+        if word.endswith(_SETUP):
+            return None
         if word.endswith(".py") and not word.startswith("-") and "=" not in word:
             module = _module_at(word, folder, plan)
             return ScriptRun(tuple(command), word, module, tuple(command[number + 1 :]))
@@ -185,7 +189,9 @@ def _module_named(name: str, folder: str, plan: Plan) -> Module | None:
     parts = name.split(".")
     modules = plan.program.modules.by_file.values()
     found = _closest([*parts[:-1], parts[-1] + ".py"], modules, folder)
-    return found or _closest([*parts, "__main__.py"], modules, folder)
+    # Every package may have a `__main__.py`: only that of the very package counts.
+    mains = [module for module in modules if module.absolute.endswith(f"/{parts[-1]}/__main__.py")]
+    return found or _closest([*parts, "__main__.py"], mains, folder)
 
 
 def _parts(written: str) -> list[str]:
