@@ -148,7 +148,7 @@ def _is_other(commands: list[list[str]], runs: list[ScriptRun]) -> bool:
     known = [command for command in commands if command and command[0]]
     if not known or any(_is_launcher(command) for command in known):
         return False
-    runs = [run for run in runs if not _is_tool(run.words)]
+    runs = [run for run in runs if not _is_tool(list(run.words))]
     if runs:
         return all(_SERVING.search(run.script) and not _says_training(run.script) for run in runs)
     return all(_is_tool(command) for command in known)
