@@ -11,7 +11,7 @@ from dllint.code.handles.opened import Handle
 from dllint.code.language import classes, conditions
 from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.scopes import Scope, last_name
-from dllint.code.language.values import Frame, Function, Instance
+from dllint.code.language.values import Collection, Frame, Function, Instance
 from dllint.code.loaders.loader import Loader
 from dllint.code.workers import state
 from dllint.code.workers.reach import Step, WorkerCode
@@ -122,7 +122,7 @@ def _uses(entry: WorkerEntry, loader: Loader, opening: set[str]) -> Iterator[tup
             return
         for node, base in _readings(frame.scope.index(), opening):
             before = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)) < _start(limit)
-            if before and any(v.key in made for v in entry.program.evaluator.values(base, frame)):
+            if before and _is_one_of(entry.program, base, frame, made):
                 yield node, frame.scope
         for call in _handing(entry.program, frame, made, opening):
             if _start(call) < _start(limit):
@@ -132,17 +132,23 @@ def _uses(entry: WorkerEntry, loader: Loader, opening: set[str]) -> Iterator[tup
         limit, frame = frame.call, frame.caller
 
 
+def _is_one_of(program: Program, node: ast.AST, frame: Frame, made: set[tuple[object, ...]]) -> bool:
+    """Whether an expression is one of these objects, and not perhaps a list with them."""
+    found = program.evaluator.values(node, frame)
+    return any(value.key in made for value in found) and not any(isinstance(value, Collection) for value in found)
+
+
 def _handing(program: Program, frame: Frame, made: set[tuple[object, ...]], opening: set[str]) -> Iterator[ast.Call]:
     """The calls that hand the dataset to a function of the project which reads it: `show(dataset, 3)`."""
     for call in frame.scope.calls:
         given = [argument for argument in call.args if isinstance(argument, (ast.Name, ast.Attribute))]
-        if not any(value.key in made for argument in given for value in program.evaluator.values(argument, frame)):
+        if not any(_is_one_of(program, argument, frame, made) for argument in given):
             continue
         for function in program.evaluator.values(call.func, frame):
             if isinstance(function, Function) and not function.scope.is_generator:
                 inner = Frame(function.scope, function.receiver, call, frame, function.outer)
                 read = (base for _, base in _readings(function.scope.index(), opening))
-                if any(value.key in made for base in read for value in program.evaluator.values(base, inner)):
+                if any(_is_one_of(program, base, inner, made) for base in read):
                     yield call
 
 

@@ -7,6 +7,7 @@ parse.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,14 @@ class Scope:
         if self.parent is None or isinstance(self.parent.node, ast.Module):
             return self.name
         return f"{self.parent.qualname}.{self.name}"
+
+    @property
+    def outer(self) -> Iterator[Scope]:
+        """The scopes around it, the nearest first."""
+        scope = self.parent
+        while scope is not None:
+            yield scope
+            scope = scope.parent
 
     @cached_property
     def span(self) -> tuple[int, int]:

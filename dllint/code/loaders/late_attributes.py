@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 REFUSED = frozenset({"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"})
 """The attributes that `DataLoader.__setattr__` refuses once the loader is built."""
 _WATCHED = REFUSED | {"num_workers", "shuffle"}
-_LETTING_THROUGH = (b"_DataLoader__initialized", b"ccelerator.prepare(")
-"""What switches the check off: the flag itself, and accelerate's wrappers, which never set it."""
+_LETTING_THROUGH = (b"__initialized", b"ccelerator.prepare(")
+"""What switches the check off: the flag itself, written out or within a class DataLoader, and accelerate's wrappers,
+which never set it."""
 _WATCHED_WORDS = frozenset(name.encode() for name in _WATCHED)
 _SET = pattern(rb"\.(?:%s)\s*[-+*/]*=[^=]" % b"|".join(sorted(_WATCHED_WORDS)))
 _LOADER_BEFORE = pattern(rb"(?i:load|dl)\w*(?:\[[^\]\n]*\])?$")

@@ -116,8 +116,11 @@ def _is_parameter(node: ast.AST | None, frame: Frame) -> bool:
 
 def _in_each_turn(read: Read | None, loop: ast.AST) -> Read | None:
     """`read`, if it is made anew in each turn of a loop: in its body, or in a function that this calls."""
-    if read is None or scope_of(read.node) is not scope_of(loop):
-        return read
+    if read is None:
+        return None
+    home, scope = scope_of(read.node), scope_of(loop)
+    if home is not scope:  # a function within the one that reads goes through what it has read
+        return None if home in scope.outer else read
     at: ast.AST | None = read.node
     while at is not None and at is not loop:
         at = parent(at)

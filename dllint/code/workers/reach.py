@@ -354,7 +354,37 @@ def _is_none_test(node: ast.AST) -> bool:
 
 
 def is_main_only(program: Program, node: ast.AST, frame: Frame) -> bool:
-    """Whether a node stands under `if get_worker_info() is None`, which workers never pass."""
+    """Whether workers never come to a node: it stands under `if get_worker_info() is None`, or behind a cache that
+    `__init__` has filled."""
+    return _is_cached_by_init(node, frame) or _is_for_no_worker(program, node, frame)
+
+
+def _is_cached_by_init(node: ast.AST, frame: Frame) -> bool:
+    """Whether a method has left with `self.cache[key]`, where `__init__` fills that by this very method."""
+    method, receiver = frame.scope, frame.receiver
+    if not isinstance(method, FunctionScope) or receiver is None or method.owner is None:
+        return False
+    made = method.owner.methods.get("__init__")
+    filled = {w.name for w in made.index().writes if w.element and _is_call_of(w.binding.value, method)} if made else ()
+    return any(
+        not outcome and isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In) and _cache_of(test) in filled
+        for test, outcome in (conditions.leading_to(node) if filled else ())
+    )
+
+
+def _is_call_of(value: ast.AST | None, method: FunctionScope) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == method.name
+
+
+def _cache_of(test: ast.Compare) -> str:
+    """The attribute that `key in self.cache` or `key in self.cache.keys()` looks into."""
+    held = test.comparators[0]
+    if isinstance(held, ast.Call) and last_name(held.func) == "keys" and isinstance(held.func, ast.Attribute):
+        held = held.func.value
+    return held.attr if isinstance(held, ast.Attribute) else ""
+
+
+def _is_for_no_worker(program: Program, node: ast.AST, frame: Frame) -> bool:
     if not frame.scope.module.lines_with("get_worker_info"):
         return False
     for test, outcome in conditions.leading_to(node):
