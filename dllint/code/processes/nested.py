@@ -19,7 +19,8 @@ from dllint.code.loaders.loader import Loader
 from dllint.code.processes import pools
 from dllint.code.processes.pools import Mapped
 from dllint.code.workers import uses
-from dllint.code.workers.reach import Step, WorkerCode, is_main_only, is_off_the_way
+from dllint.code.workers.reach import Step, WorkerCode, is_main_only
+from dllint.code.workers.ways import is_off_the_way
 from dllint.finding import Location, Related
 from dllint.records import dataclass
 

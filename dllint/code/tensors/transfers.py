@@ -13,7 +13,8 @@ from dllint.code.language.values import Collection, Derived, Frame, Product, Val
 from dllint.code.loaders.loader import Loader
 from dllint.code.tensors import devices
 from dllint.code.tensors.devices import Device, Transfer
-from dllint.code.workers.reach import Step, is_main_only, is_off_the_way
+from dllint.code.workers.reach import Step, is_main_only
+from dllint.code.workers.ways import is_off_the_way
 from dllint.finding import Location, Related
 from dllint.records import dataclass
 

@@ -22,8 +22,9 @@ from dllint.code.language import classes
 from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import Const, Derived, External, Function, Partial, Product, Value, by_default
 from dllint.code.workers import sharding
-from dllint.code.workers.reach import Step, called_frame, is_main_only
+from dllint.code.workers.reach import Step, is_main_only
 from dllint.code.workers.state import Item
+from dllint.code.workers.ways import called_frame
 from dllint.finding import Location
 from dllint.records import dataclass
 

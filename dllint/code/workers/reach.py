@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.code.language import classes, conditions, folding
+from dllint.code.language import classes, conditions
 from dllint.code.language.links import parent
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
 from dllint.code.language.values import (
@@ -291,53 +291,6 @@ def _imported_name(function: ast.expr, scope: Scope) -> str:
             if binding.kind == "import" and isinstance(binding.value, ast.alias):
                 return binding.value.name.rpartition(".")[2]
     return function.id
-
-
-def called_frame(program: Program, step: Step) -> Frame:
-    """The activation of a step by the way that leads to it: its parameters are what that way passes."""
-    above, call = step.parent, step.call
-    if above is None or not isinstance(call, ast.Call):
-        return step.frame
-    caller = called_frame(program, above)
-    if not any(_is_run_by(program, value, step) for value in program.evaluator.values(call.func, caller)):
-        return step.frame  # it was handed over, and something else calls it
-    return Frame(step.scope, step.frame.receiver, call, caller, step.frame.outer)
-
-
-def is_off_the_way(program: Program, step: Step, node: ast.AST) -> bool:
-    """Whether what the way passes keeps it from `node`: `if device is not None:`, where no caller gives a device."""
-    for at, place in step.hops(node):
-        tests = [found for found in _each_alone(conditions.leading_to(place)) if _asks_for_parameters(at, found[0])]
-        frame = called_frame(program, at) if tests else at.frame
-        if any(folding.verdict(program.evaluator, test, frame) is (not outcome) for test, outcome in tests):
-            return True
-    return False
-
-
-def _each_alone(tests: list[tuple[ast.expr, bool]]) -> Iterator[tuple[ast.expr, bool]]:
-    """The same conditions, those that `and` joins one by one where all of them must hold."""
-    for test, outcome in tests:
-        if outcome and isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-            yield from ((part, True) for part in test.values)
-        else:
-            yield test, outcome
-
-
-def _asks_for_parameters(step: Step, test: ast.expr) -> bool:
-    """Whether a condition speaks of parameters, and of no attribute, which may have changed meanwhile."""
-    parts = list(ast.walk(test))
-    named = {part.id for part in parts if isinstance(part, ast.Name)}
-    own = not named.isdisjoint(parameter.arg for parameter in step.scope.parameters)
-    return own and not any(isinstance(part, ast.Attribute) for part in parts)
-
-
-def _is_run_by(program: Program, value: Value, step: Step) -> bool:
-    """Whether calling a value runs the function that a step is."""
-    if isinstance(value, Function):
-        return value.scope is step.scope
-    if isinstance(value, Instance):
-        return callable_method(program, value) is step.scope
-    return isinstance(value, ClassRef) and step.scope.name == "__init__"
 
 
 def _with_comprehended(scope: Scope) -> Iterator[Scope]:

@@ -12,8 +12,9 @@ from dllint.code.language.folding import verdict
 from dllint.code.language.links import block_of, parent, scope_of
 from dllint.code.language.scopes import last_name
 from dllint.code.language.values import Const, Derived, Product, Value
-from dllint.code.workers.reach import Step, called_frame
+from dllint.code.workers.reach import Step
 from dllint.code.workers.variation import BY_INDEX
+from dllint.code.workers.ways import called_frame
 
 if TYPE_CHECKING:
     from dllint.code.facts import WorkerEntry
