@@ -39,6 +39,7 @@ from dllint.code.apis.loaders import (
     LOADER_WORDS,
     LOADERS,
     PREPARING,
+    WEB_PIPES,
     LoaderApi,
 )
 from dllint.code.apis.names import BUILTINS, canonical
@@ -165,6 +166,7 @@ __all__ = [
     "TRAINABLE_LAYERS",
     "UNPICKLABLE",
     "WAITED_FOR",
+    "WEB_PIPES",
     "WORKER_QUERIES",
     "WRAPPERS",
     "WRITES",

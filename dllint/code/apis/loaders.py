@@ -114,6 +114,11 @@ LOADERS: dict[str, LoaderApi] = {
 }
 """Calls that start DataLoader workers, or carry the arguments of one that does."""
 
+WEB_PIPES = frozenset(
+    f".{name}()" for name in ("slice", "with_epoch", "with_length", "repeat", "shuffle", "unbatched", "batched")
+)
+"""Methods of webdataset's WebLoader that give a longer pipeline: going through it goes through the loader."""
+
 GUARDED_LOADERS = frozenset(
     name for name in LOADERS if name.startswith(("torch.", "torch_geometric.", "torchdata.stateful", "monai."))
 )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.language.arguments import collect
-from dllint.code.language.values import Const, Derived, Product, Value, by_default
+from dllint.code.language.scopes import last_name
+from dllint.code.language.values import Const, Derived, Frame, Product, Value, by_default
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -38,9 +39,21 @@ def _maps(program: Program, load: Product) -> bool:
 
 def _is_given_open_file(program: Program, load: Product) -> bool:
     """Whether `np.load` is given an open file, which it refuses to map: `ValueError: Filename must be a string`."""
-    given = (value for argument in load.node.args[:1] for value in program.evaluator.values(argument, load.frame))
+    arguments = load.node.args[:1]
+    given = (value for each in arguments for value in program.evaluator.values(each, load.frame))
     opened = (v.base if isinstance(v, Derived) and v.via == "with" else v for v in given)
-    return any(isinstance(value, Product) and value.name in _OPENED for value in opened)
+    if any(isinstance(value, Product) and value.name in _OPENED for value in opened):
+        return True
+    return any(_is_opened(each, load.frame) for each in arguments)
+
+
+def _is_opened(argument: ast.expr, frame: Frame) -> bool:
+    """Whether something that nobody knows here opens a file: `path_manager.open(path)`."""
+    sources: list[ast.AST | None] = [argument]
+    if isinstance(argument, ast.Name):
+        bindings = frame.scope.bindings.get(argument.id, ())
+        sources += [binding.value for binding in bindings if binding.kind in ("with", "assign")]
+    return any(isinstance(source, ast.Call) and last_name(source.func) == "open" for source in sources)
 
 
 def _ends_with(load: Product, suffix: str) -> bool:

@@ -16,6 +16,7 @@ from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope, last_name
 from dllint.code.language.values import (
     ClassRef,
+    Derived,
     External,
     Frame,
     Function,
@@ -269,6 +270,14 @@ def is_loader(program: Program, value: Value) -> bool:
     if isinstance(value, Instance):
         return any(api_of(program, b) is not None for b in classes.external_bases(program.evaluator, value.cls))
     return False
+
+
+def without_pipes(value: Value) -> Value:
+    """The loader that a pipeline of webdataset begins with: `WebLoader(...).slice(8).with_length(8)`."""
+    if not isinstance(value, Derived) or not all(step.via in apis.WEB_PIPES for step in value.chain()):
+        return value
+    origin = value.origin
+    return origin if isinstance(origin, Product) and origin.name == "webdataset.WebLoader" else value
 
 
 _OBJECTS = frozenset(word for word in apis.LOADER_WORDS if word.endswith(("Loader", "DataLoader2", "Sampler")))

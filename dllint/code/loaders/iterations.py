@@ -154,7 +154,7 @@ def iterated(program: Program, node: ast.expr, frame: Frame, depth: int = 0) -> 
         for argument in node.args:
             yield from iterated(program, argument, frame, depth + 1)
         return
-    for value in program.evaluator.values(node, frame):
+    for value in map(loaders.without_pipes, program.evaluator.values(node, frame)):
         wrapped = _wrapped(value)
         for argument, home in wrapped:
             inner = iterated(program, argument, home, depth + 1)

@@ -168,7 +168,7 @@ def _working(program: Program, node: ast.expr, frame: Frame) -> Iterator[Loader]
                 for argument in node.args[:2]:
                     yield from _working(program, argument, frame)
                 return
-    for value in program.evaluator.values(node, frame):
+    for value in map(loaders.without_pipes, program.evaluator.values(node, frame)):
         if loaders.is_loader(program, value):
             for loader in program.facts.loaders_made_by(value):
                 if loader.has_workers:

@@ -1,4 +1,4 @@
-"""Which constant seeds of a worker_init_fn matter: those of generators that worker code draws from, or may."""
+"""Which constant seeds of a worker_init_fn matter: those of generators that worker code draws from."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from dllint.code.apis.randomness import DRAWS, GLOBAL_GENERATORS
+from dllint.code.apis.randomness import DRAWS
 from dllint.code.facts import WorkerEntry
 from dllint.code.language.links import parent
-from dllint.code.language.scopes import dotted, last_name
-from dllint.code.language.values import External, Function, Instance, Partial, Product, Unknown, Value
+from dllint.code.language.scopes import last_name
+from dllint.code.language.values import External
 from dllint.code.loaders.loader import Loader
 from dllint.code.workers import seeding
 from dllint.code.workers.entries import entries_of_values
@@ -50,20 +50,15 @@ def _follows(statement: ast.AST | None, last: ast.AST | None) -> bool:
 
 
 def _drawn_from(entry: WorkerEntry, loaders: list[Loader]) -> frozenset[str]:
-    """The generators that the workers of these loaders draw from, as far as can be seen: torch's in any case.
+    """The generators that the workers of these loaders are seen to draw from; torch's in any case.
 
-    All of them, where the dataset or something that it calls cannot be seen.
+    A transform or a dataset that cannot be seen may draw from none of those that are seeded.
     """
     found = {"torch"}
-    steps = list(_steps(entry, loaders))
-    if not any(step.label != "worker_init_fn" for step in steps) and not all(map(_reads_torchvision, loaders)):
-        return GLOBAL_GENERATORS
-    for step in steps:
+    for step in _steps(entry, loaders):
         for call in step.scope.index().calls:
-            values = entry.program.evaluator.values(call.func, step.frame)
-            if any(_is_unseen(value, call) for value in values):
-                return GLOBAL_GENERATORS
             if last_name(call.func) in DRAWS:
+                values = entry.program.evaluator.values(call.func, step.frame)
                 found |= {value.name.partition(".")[0] for value in values if isinstance(value, External)}
     return frozenset(found)
 
@@ -73,21 +68,3 @@ def _steps(entry: WorkerEntry, loaders: list[Loader]) -> Iterator[Step]:
     for other in entry.program.facts.worker_entries:
         if other is entry or any(loader in loaders for loader in other.loaders):
             yield from other.code.steps
-
-
-def _reads_torchvision(loader: Loader) -> bool:
-    """Whether a loader reads datasets of torchvision alone: these draw from nothing, and its transforms from torch."""
-    return all(isinstance(v, Product) and v.name.startswith("torchvision.datasets.") for v in loader.dataset_values())
-
-
-def _is_unseen(value: Value, call: ast.Call) -> bool:
-    """Whether a call may run a transform that cannot be seen: an object that is called, not a method of one."""
-    while isinstance(value, Partial):
-        value = value.target
-    if isinstance(value, Product):
-        return not value.name.startswith(("torchvision.", "torch."))
-    if isinstance(value, (External, Function, Instance)):
-        return False
-    if isinstance(value, Unknown) and isinstance(call.func, ast.Attribute):
-        return dotted(call.func.value) in ("self", "cls") or "transform" in last_name(call.func)
-    return isinstance(value, Unknown)
