@@ -3,7 +3,8 @@
 ## What it does
 
 Reports calls in forked workers that wait for threads which only main has: `torch.set_num_threads()` with more than one
-thread, Polars queries after main has used Polars, `ray.get()` and `.remote()`. One thread in the worker, workers that
+thread, Polars queries after main has used Polars, `ray.get()` and `.remote()`, batches of texts for a fast tokenizer
+that main has used, with `TOKENIZERS_PARALLELISM=true`. One thread in the worker, workers that
 are spawned, and the Polars methods without threads (rows, slices, `select`) are fine.
 
 ## Why it breaks workers
@@ -55,7 +56,7 @@ When the workers are spawned in a way that does not show in the source, or main 
 
 ## References
 
-- Measured on torch 2.13 and polars 2.1, fork: each of these hangs in every run; forkserver and spawn do not
+- Measured on torch 2.13, polars 2.1 and tokenizers 0.23: each hangs in every run under fork, none under spawn
 - https://docs.pola.rs/user-guide/misc/multiprocessing/
 - https://github.com/ray-project/ray/issues/13407
 """

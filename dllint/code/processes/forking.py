@@ -10,6 +10,7 @@ from dllint.code import apis
 from dllint.code.language.arguments import collect
 from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import Const, Derived, Product, Value, by_default
+from dllint.code.processes import tokenizers
 from dllint.code.workers.reach import Step, is_main_only
 from dllint.records import dataclass
 
@@ -39,6 +40,7 @@ def waits(entry: WorkerEntry) -> Iterator[Wait]:
     yield from _threads_of_torch(entry)
     yield from _ray(entry)
     yield from _polars(entry)
+    yield from _tokenizers(entry)
 
 
 def _threads_of_torch(entry: WorkerEntry) -> Iterator[Wait]:
@@ -95,6 +97,15 @@ def _polars(entry: WorkerEntry) -> Iterator[Wait]:
             what += "copied by the fork, so the worker waits for ever"
             help_text = 'query in main and keep arrays, or use multiprocessing_context="spawn" or "forkserver"'
             yield Wait(step, call, what, help_text, own or started)
+
+
+def _tokenizers(entry: WorkerEntry) -> Iterator[Wait]:
+    """Batches that a fast tokenizer encodes on threads, as the program asks it to, after main has done so."""
+    for step, call, started in tokenizers.waits(entry):
+        what = f"a batch is tokenized in a worker with {tokenizers.VARIABLE}=true, after main has tokenized: the "
+        what += "threads for it are not copied by the fork, so the worker waits for ever"
+        help_text = f'set {tokenizers.VARIABLE} to "false", or tokenize single texts in workers'
+        yield Wait(step, call, what, help_text, started)
 
 
 def _is_query(entry: WorkerEntry, step: Step, call: ast.Call, in_workers: set[int]) -> tuple[bool, Product | None]:
