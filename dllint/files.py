@@ -15,6 +15,7 @@ from dllint.globs import GitIgnore, Globs, ignored
 from dllint.kinds import Kind, kind_of, kind_of_entry, kind_of_path
 from dllint.records import dataclass, replace
 from dllint.settings import Settings
+from dllint.tracked import in_repository, is_source
 
 __all__ = ["Kind", "PathError", "Project", "SourceFile", "discover", "kind_of", "problem_with"]
 
@@ -273,7 +274,12 @@ class _Walker:
             return True
         if not folder and self._globs.match_entry(entry.name, entry.path):
             return True
-        return bool(gitignores) and ignored(gitignores, entry.path, folder)
+        if not gitignores or not ignored(gitignores, entry.path, folder):
+            return False
+        home = os.path.dirname(entry.path)
+        if not folder and not in_repository(home) and not ignored(gitignores, home, folder=True):
+            return True  # the file itself is ignored, and not the package that it lies in
+        return not is_source(entry.path, folder)
 
     def _excludes(self, name: str, path: str) -> bool:
         if name.startswith(".") and not name.startswith(_READ_HIDDEN):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,47 @@ def test_an_invalid_pattern_does_not_spoil_the_others(here: Path) -> None:
     write(here, "a.py", "b.py")
     (here / ".gitignore").write_bytes(b"!\n\xff\xfe\nb.py\n")
     assert every(".") == ["a.py"]
+
+
+def git(*words: str) -> None:
+    names = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    subprocess.run(["git", *names, *words], check=True, capture_output=True)
+
+
+TRACKED = ("a.py", "data/set.py", "data/deep/er/x.py", "lib_old.py", "n" * 120 + "/" + "m" * 120 + ".py")
+UNTRACKED = ("data/local.py", "more/data/c.py", "set.py", "b_old.py")
+
+
+@pytest.mark.parametrize("version", ["2", "3", "4"])
+def test_what_git_tracks_is_source_whatever_gitignore_says(here: Path, version: str) -> None:
+    write(here, *TRACKED)
+    git("init", "-q", ".")
+    git("add", *TRACKED)
+    if version == "3":
+        git("add", "--intent-to-add", ".")  # flags that only version 3 has
+    git("update-index", "--index-version", version)
+    (here / ".gitignore").write_text("data\n*_old.py\n/set.py\n" + "n" * 120)
+    write(here, *UNTRACKED)
+    expected = TRACKED if version != "4" else ("a.py",)  # whose names are cut short: left to .gitignore
+    assert every(".") == sorted(expected)
+
+
+def test_a_work_tree_of_its_own_has_an_index_of_its_own(here: Path) -> None:
+    write(here, "main/data/a.py", "main/b.py")
+    git("init", "-q", "main")
+    git("-C", "main", "add", ".")
+    git("-C", "main", "commit", "-q", "-m", "first")
+    git("-C", "main", "worktree", "add", "-q", "../other")
+    (here / "other/.gitignore").write_text("data\n")
+    write(here, "other/c/data/d.py")
+    assert every("other") == ["other/b.py", "other/data/a.py"]
+
+
+def test_outside_of_a_repository_an_ignored_package_is_source(here: Path) -> None:
+    (here / ".git").rmdir()
+    write(here, "a.py", "net/data/__init__.py", "net/data/sets.py", "net/data/raw/drop.py", "net/out/drop.py", "b_old.py")
+    (here / ".gitignore").write_text("data\nout\n*_old.py\n")
+    assert every(".") == ["a.py", "net/data/__init__.py", "net/data/sets.py"]
 
 
 def test_an_ignored_folder_given_by_name_is_linted(here: Path) -> None:
