@@ -235,7 +235,7 @@ def test_a_work_tree_of_its_own_has_an_index_of_its_own(here: Path) -> None:
 
 def test_outside_of_a_repository_an_ignored_package_is_source(here: Path) -> None:
     (here / ".git").rmdir()
-    write(here, "a.py", "net/data/__init__.py", "net/data/sets.py", "net/data/raw/drop.py", "net/out/drop.py", "b_old.py")
+    write(here, "a.py", "net/data/__init__.py", "net/data/sets.py", "net/data/raw/drop.py", "net/out/drop.py")
     (here / ".gitignore").write_text("data\nout\n*_old.py\n")
     assert every(".") == ["a.py", "net/data/__init__.py", "net/data/sets.py"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.language.bindings import AttributeWrite
-from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
+from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, dotted
 from dllint.code.language.values import (
     UNKNOWNS,
     ClassRef,
@@ -16,6 +16,7 @@ from dllint.code.language.values import (
     Function,
     Instance,
     Super,
+    Unknown,
     Values,
     constants,
     derived,
@@ -139,18 +140,65 @@ def _super_attribute(ev: Evaluator, value: Super, name: str) -> Values:
 
 def _class_level(ev: Evaluator, value: Instance | ClassRef, name: str, node: ast.AST, frame: Frame) -> Values:
     if isinstance(value, Instance) and value.node is not None and value.frame is not None:
-        for keyword in value.node.keywords:  # the fields of a dataclass
-            if keyword.arg == name and method(ev, value.cls, "__init__") is None:
+        for keyword in value.node.keywords:
+            if keyword.arg == name and _takes_keywords(ev, value.cls):
                 return ev.infer(keyword.value, value.frame)
     for base in project_mro(ev, value.cls):
         bindings = base.index().bindings.get(name)
         if bindings:
             found = ev.bound(bindings[-1], Frame(base))
             # A field that is None until a config fills it says nothing.
-            return UNKNOWNS if constants(found) == [None] else found
+            return UNKNOWNS if constants(found) == [None] else _or_replaced(ev, value, name, found)
     if any(base != "?" for base in external_bases(ev, value.cls)):
         return (derived(value, f".{name}", node, frame),)
     return UNKNOWNS
+
+
+def _takes_keywords(ev: Evaluator, cls: ClassScope) -> bool:
+    """Whether the keywords of a class's call become attributes: in a dataclass, or by a loop with `setattr`."""
+    made = method(ev, cls, "__init__")
+    return made is None or _sets_any_attribute(made)
+
+
+def _sets_any_attribute(made: FunctionScope) -> bool:
+    """Whether a method stores its `**kwargs` as attributes: `setattr(self, name, value)`, `self.__dict__.update`."""
+    extra = made.node.args.kwarg
+    if extra is None or made.receiver_name is None:
+        return False
+    for call in made.index().calls:
+        called = dotted(call.func)
+        if called == f"{made.receiver_name}.__dict__.update":
+            return True
+        if called == "setattr" and len(call.args) == 3 and dotted(call.args[0]) == made.receiver_name:
+            return not isinstance(call.args[1], ast.Constant)
+    return False
+
+
+def _or_replaced(ev: Evaluator, value: Instance | ClassRef, name: str, found: Values) -> Values:
+    """The value of a class, or what an object of it is given from outside: `config.num_workers = 4`."""
+    made = method(ev, value.cls, "__init__")
+    splat = isinstance(value, Instance) and value.node is not None and any(k.arg is None for k in value.node.keywords)
+    unseen = isinstance(value, Instance) and (value.node is None or splat)
+    if unseen and made is not None and _sets_any_attribute(made):
+        found = merge([found, (Unknown(name, overrides=True),)])
+    return merge([found, *(ev.written(write, frame) for write, frame in _outside_writes(ev, value.cls, name))])
+
+
+def _outside_writes(ev: Evaluator, cls: ClassScope, name: str) -> Iterator[tuple[AttributeWrite, Frame]]:
+    for module in ev.program.modules_with(f".{name} ="):
+        for scope in module.scopes_around(module.lines_with(name)):
+            for write in scope.index().writes:
+                if write.name != name or write.element or _is_own(write, scope):
+                    continue
+                frame = Frame(scope)
+                holders = ev.infer(write.target.value, frame)
+                if any(isinstance(holder, Instance) and holder.cls is cls for holder in holders):
+                    yield write, frame
+
+
+def _is_own(write: AttributeWrite, scope: Scope) -> bool:
+    holder = write.target.value
+    return isinstance(scope, FunctionScope) and isinstance(holder, ast.Name) and holder.id == scope.receiver_name
 
 
 def writes(ev: Evaluator, value: Instance | ClassRef, name: str) -> Iterator[tuple[AttributeWrite, Frame]]:

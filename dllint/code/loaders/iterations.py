@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
-from dllint.code.language import loops
+from dllint.code.language import elements, loops
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.modules import Module
 from dllint.code.language.parameters import passed
@@ -148,6 +148,12 @@ def _started_by(program: Program, call: ast.Call, frame: Frame) -> ast.expr | No
 
 def iterated(program: Program, node: ast.expr, frame: Frame, depth: int = 0) -> Iterator[tuple[Loader, ast.expr]]:
     """The loaders that going through an expression starts, each with the part of the expression that is the loader."""
+    if isinstance(node, ast.Starred):
+        found = program.evaluator.values(node.value, frame)
+        for value in elements.elements(program.evaluator, node.value, found, frame):
+            if loaders.is_loader(program, value):
+                yield from ((loader, node.value) for loader in program.facts.loaders_made_by(value))
+        return
     if isinstance(node, _NO_LOADERS) or last_name(node) in _NO_LOADER_CALLS or depth > _DEEPEST:
         return
     if isinstance(node, ast.Call) and _passes_on(program, node, frame):

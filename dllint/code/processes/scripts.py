@@ -12,7 +12,7 @@ from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import Scope, last_name
 from dllint.code.language.values import ClassRef, Derived, External, Frame, Function, Instance, Product, Value
-from dllint.code.loaders import finding as loaders
+from dllint.code.loaders import iterations
 from dllint.code.loaders.loader import Loader
 from dllint.code.workers.reach import Step, WorkerCode
 from dllint.records import dataclass
@@ -24,9 +24,11 @@ _STARTERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.sta
 _TRAINING_METHODS = frozenset({".fit", ".train", ".validate", ".test", ".predict", ".evaluate"})
 _DEEPEST = 3
 """Calls from module level that are followed: `main()`, `trainer.run()`, `self.epoch()`."""
-_STARTING_NAMES = frozenset({"spawn", "start_processes", "start", "iter", "list", "tuple", "next"}) | {
-    via[1:] for via in _TRAINING_METHODS
-}
+_AT_ONCE = frozenset(f"builtins.{name}" for name in ("iter", "list", "tuple", "sorted", "enumerate", "zip", "map"))
+"""Calls that ask what they are given for its iterator, which starts the workers, be their result used or not."""
+_AT_ONCE |= {"itertools.cycle", "itertools.zip_longest"}
+_STARTING_NAMES = frozenset({"spawn", "start_processes", "start"}) | {via[1:] for via in _TRAINING_METHODS}
+_STARTING_NAMES |= {name.rpartition(".")[2] for name in _AT_ONCE}
 _PROCESSES = frozenset({"multiprocessing.Process", "torch.multiprocessing.Process"})
 
 
@@ -38,6 +40,11 @@ class Start:
     scope: Scope
     loader: Loader | None
     what: str
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Its line and column."""
+        return getattr(self.node, "lineno", 0), getattr(self.node, "col_offset", 0)
 
 
 class Script:
@@ -108,13 +115,16 @@ def first_start(program: Program, frame: Frame) -> Start | None:
     """The first place in a function that starts processes: the same for every script that comes to it."""
     memo = program.facts.starts_memo
     if frame not in memo:
-        memo[frame] = next(starts(program, frame.scope, frame), None)
+        memo[frame] = next(iter(starts(program, frame.scope, frame)), None)
     return memo[frame]
 
 
-def starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
+def starts(program: Program, scope: Scope, frame: Frame) -> list[Start]:
     """The places in one scope that start processes, in the order of the source."""
-    scope.index()
+    return sorted(_starts(program, scope.index(), frame), key=lambda start: start.place)
+
+
+def _starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
     for loop in scope.loops:
         for loader in _working(program, loop.iter, frame):
             node = loop if isinstance(loop, ast.stmt) else loop.iter
@@ -134,9 +144,9 @@ def _started_by(program: Program, function: Value, call: ast.Call, frame: Frame)
     """What a call of `function` starts: loaders with workers, or other processes; and by which name."""
     if isinstance(function, External) and function.name in _STARTERS:
         yield None, function.name.rpartition(".")[2]
-    elif isinstance(function, External) and function.name in ("builtins.iter", "builtins.list", "builtins.tuple"):
-        for loader in _working(program, call.args[0], frame) if call.args else ():
-            yield loader, "iterated"
+    elif isinstance(function, External) and function.name in _AT_ONCE:
+        for argument in call.args:
+            yield from ((loader, "iterated") for loader in _working(program, argument, frame))
     elif isinstance(function, Derived) and function.via == ".start" and _is_process(function.base):
         yield None, "Process.start"
     elif isinstance(function, Derived) and function.via in _TRAINING_METHODS:
@@ -162,18 +172,7 @@ def _is_process(value: Value) -> bool:
 
 def _working(program: Program, node: ast.expr, frame: Frame) -> Iterator[Loader]:
     """The loaders with workers that iterating an expression starts."""
-    if isinstance(node, ast.Call):
-        for function in program.evaluator.values(node.func, frame):
-            if isinstance(function, External) and function.name in apis.ITERATES:
-                for argument in node.args[:2]:
-                    yield from _working(program, argument, frame)
-                return
-    for value in map(loaders.without_pipes, program.evaluator.values(node, frame)):
-        if loaders.is_loader(program, value):
-            for loader in program.facts.loaders_made_by(value):
-                if loader.has_workers:
-                    yield loader
-                    break
+    return (loader for loader, _ in iterations.iterated(program, node, frame) if loader.has_workers)
 
 
 def find(program: Program) -> Iterator[Script]:
