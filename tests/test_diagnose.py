@@ -208,6 +208,20 @@ DRESSES: dict[str, Callable[[str], str | bytes]] = {
     "json deep down": lambda text: json.dumps({"attributes": {"exception.stacktrace": text}}) + "\n",
     "json cut off": lambda text: json.dumps({"message": text})[:-4] + "\n",
     "compose json": lambda text: each_line("trainer-1  | ")(as_json("msg")(text)),
+    "json of lines": lambda text: json.dumps({"level": "error", "exception": text.splitlines()}) + "\n",
+    "json of an object": lambda text: json.dumps({"msg": "x", "error": {"stack_trace": text}}) + "\n",
+    "logfmt": lambda text: "".join(
+        f"ts=2026-11-29T20:33:30Z level=error msg={json.dumps(line)}\n" for line in text.splitlines()
+    ),
+    "airflow": lambda text: "".join(
+        f"[2026-11-29, 20:33:{row:02} UTC] {{subprocess.py:93}} INFO - {line}\n"
+        for row, line in enumerate(text.splitlines())
+    ),
+    "glog": each_line("E1129 20:33:30.123456 812 train.py:81] "),
+    "pdsh": each_line("10.0.0.1: "),
+    "python 3.13 colours": lambda text: re.sub(
+        r"^(\w+(?:\.\w+)*Error)(: )?(.*)$", "\x1b[1;35m\\1\x1b[0m\\2\x1b[35m\\3\x1b[0m", text, flags=re.MULTILINE
+    ),
     "rich": frames_as("│ \\1:7 in \\2  │\n│ ❱ 7 │ \\3 │"),
     "rich, narrow": frames_as("│ \\1:71  │\n│ 7 in \\2 │\n│ ❱ 7 │ \\3"),
     "ipython": frames_as("\\1 in \\2(self)\n      6 \n----> 7 \\3\n"),

@@ -112,3 +112,8 @@ def test_the_time_of_a_bare_traceback_is_that_of_the_line_before() -> None:
 )
 def test_stamps(stamp: str, expected: Moment | None) -> None:
     assert moment(stamp) == expected
+
+
+def test_odd_lines_take_linear_time() -> None:
+    for text in ("msg=" + "a=" * 50_000 + '"', "a=b " * 50_000 + 'msg="', "[" * 100_000, "1-" * 50_000 + ":"):
+        assert names(f"RuntimeError: Caught {text}\n{text}\n") == []

@@ -30,7 +30,7 @@ _ESCAPE_MARK = re.compile(r"\x1b|\^\[\[|#033\[|\\(?:x1b|u001b)\[")
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 _PREFIX = re.compile(
     rf"""
-    \[?(?P<iso>\d{{4}}[-/]\d\d[-/]\d\d[T\ _]{_TIME}(?:Z|\ ?[+-]\d\d:?\d\d|\ UTC)?)\]?(?:\ -)?[\ :]?   # ISO time
+    \[?(?P<iso>\d{{4}}[-/]\d\d[-/]\d\d,?[T\ _]{_TIME}(?:Z|\ ?[+-]\d\d:?\d\d|\ UTC)?)\]?(?:\ -)?[\ :]?   # ISO time
     | \[?{_TIME}\]?\ (?:-\ )?  # time of day
     | (?P<syslog>[A-Z][a-z]{{2}}\ [ \d]\d\ {_TIME})\ [\w.-]+\ (?P<unit>[\w./@-]+(?:\[\d+\])?):\ ?  # syslog, journald
     | \[?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)(?:\]|\ *[:|]|\ -)\ ?  # loggers
@@ -39,6 +39,7 @@ _PREFIX = re.compile(
     | (?P<service>[\w.-]+)\ *\|\ ?  # compose
     | \((?P<actor>[\w.:<>-]+\ (?:pid=\d+|ip=)[^)]*)\)\ ?  # ray
     | (?P<number>\d{{1,5}}):\ ?  # srun -l
+    | (?P<host>\d{{1,3}}(?:\.\d{{1,3}}){{3}}|[a-z][\w.-]*-\d+):\ ?  # pdsh
     | >\ (?=\S|\ )                                                             # quoted in a mail or an issue
     | (?:stdout|stderr)\ [FP]\ ?  # container runtimes
     """,
@@ -46,7 +47,9 @@ _PREFIX = re.compile(
 )
 _MOST_PREFIXES = 6
 _MESSAGE_KEYS = ("message", "msg", "log", "text", "event", "textPayload", "MESSAGE", "body", "short_message", "line")
-_ERROR_KEYS = ("error", "err", "exception", "exc_info", "exc_text", "traceback", "stack", "stack_trace", "stacktrace")
+_ERROR_KEY = re.compile(r"exc|err|trace|stack", re.IGNORECASE)
+_LOGFMT = re.compile(r"(?:[\w.]+=(?:\"(?:[^\"\\]|\\.)*\"|[^\s\"]*)(?:\s+|$)){2,}$")
+_LOGFMT_PAIR = re.compile(r"([\w.]+)=(\"(?:[^\"\\]|\\.)*\"|[^\s\"]*)")
 _ESCAPED_NEWLINE = re.compile(r"\\n|#012")
 _BOX = "│┃❱ "
 _BOXES = ("│", "┃")
@@ -64,6 +67,8 @@ def lines_of(raw: bytes) -> Iterator[Line]:
         who, stamp, text = _without_prefixes(_without_colours(text))
         if text.startswith("{"):
             yield from _of_json(who, stamp, text)
+        elif "msg=" in text and _LOGFMT.match(text):
+            yield from _of_record(who, stamp, _of_logfmt(text))
         elif text.startswith(_BOXES):
             yield Line(who, text.strip(_BOX), stamp, boxed=True)
         else:
@@ -107,6 +112,24 @@ def _of_json(who: str, stamp: str, text: str) -> Iterator[Line]:
     except (ValueError, RecursionError):  # cut off, or not JSON after all
         yield from _split(who, stamp, text.replace('\\"', '"'))
         return
+    yield from _of_record(who, stamp, record)
+
+
+def _of_logfmt(text: str) -> dict[str, str]:
+    """`level=error msg="..."` as a record."""
+    return {key: _unquoted(value) for key, value in _LOGFMT_PAIR.findall(text)}
+
+
+def _unquoted(value: str) -> str:
+    if not value.startswith('"'):
+        return value
+    try:
+        return str(json.loads(value))
+    except ValueError:  # an escape that JSON does not know
+        return value
+
+
+def _of_record(who: str, stamp: str, record: dict[str, Any]) -> Iterator[Line]:
     stamp = stamp or stamp_of(record)
     for message in _messages(record, _DEEPEST) or _texts(record, _DEEPEST):
         for line in _without_colours(message).split("\n"):
@@ -116,18 +139,26 @@ def _of_json(who: str, stamp: str, text: str) -> Iterator[Line]:
 
 def _messages(value: Any, depth: int) -> list[str]:
     """What stands in a record under the usual keys, however deep."""
+    if isinstance(value, list) and depth:
+        return [text for item in value for text in _messages(item, depth - 1)]
     if not isinstance(value, dict) or not depth:
         return []
-    found = [value[key] for key in (*_MESSAGE_KEYS, *_ERROR_KEYS) if isinstance(value.get(key), str)]
-    for item in value.values():
-        found += _messages(item, depth - 1)
-    return found
+    messages = [value[key] for key in _MESSAGE_KEYS if isinstance(value.get(key), str)]
+    errors = [_joined(item) for key, item in value.items() if key not in _MESSAGE_KEYS and _ERROR_KEY.search(key)]
+    below = [text for item in value.values() for text in _messages(item, depth - 1)]
+    return [*messages, *filter(None, errors), *below]
+
+
+def _joined(value: Any) -> str:
+    """A text, or the lines of one in a list."""
+    lines = value if isinstance(value, list) else [value]
+    return "\n".join(lines) if all(isinstance(line, str) for line in lines) else ""
 
 
 def _texts(value: Any, depth: int) -> list[str]:
     """All texts of a record."""
     if isinstance(value, str):
         return [value]
-    if not isinstance(value, dict) or not depth:
+    if not isinstance(value, dict | list) or not depth:
         return []
-    return [text for item in value.values() for text in _texts(item, depth - 1)]
+    return [text for item in (value.values() if isinstance(value, dict) else value) for text in _texts(item, depth - 1)]
