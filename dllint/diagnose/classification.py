@@ -20,8 +20,8 @@ from dllint.diagnose.inferred import (
 )
 from dllint.diagnose.nearest import Near, Nearest
 from dllint.diagnose.signature import Role, Signature
-from dllint.diagnose.signatures import COMPILED, FEEDER, UNPICKLABLE
-from dllint.diagnose.signs import may_match
+from dllint.diagnose.signatures import FEEDER, UNPICKLABLE
+from dllint.diagnose.signs import candidates
 from dllint.diagnose.times import Moment, moment
 from dllint.diagnose.tracebacks import Traceback
 from dllint.finding import Failure
@@ -193,15 +193,13 @@ class _Reader:
             broken = (f"{writer.last.rstrip()}{space}{text.lstrip()}" for space in (" ", ""))
             found = next(filter(None, (self._match(writer, whole) for whole in broken)), None)
         writer.last = text if found is None else ""
-        if found is None:
+        if found is None and not self.found:
             self.nearest.consider(self.row, text)
         return found
 
     def _match(self, writer: _Writer, text: str) -> Signature | None:
-        if not may_match(text):
-            return None
         traceback = writer.traceback.text
-        for pattern, signature in COMPILED:
+        for pattern, signature in candidates(text):
             if not pattern.search(text):
                 continue
             if writer.lost and signature.failure in (Failure.START_UP, Failure.WRONG_SAMPLES):

@@ -34,8 +34,10 @@ class Nearest:
 
     def consider(self, row: int, text: str) -> None:
         """Look at one line that no signature matched."""
+        if len(self._seen) > _MOST_LOOKED_AT:
+            return
         words = frozenset(word.lower() for word in _WORD.findall(text[:500]))
-        if len(words) < 2 or words in self._seen or len(self._seen) > _MOST_LOOKED_AT:
+        if len(words) < 2 or words in self._seen:
             return
         self._seen.add(words)
         self._vocabulary = self._vocabulary or list(_vocabulary())

@@ -6,8 +6,6 @@ To add one: an entry here, an example of its text in tests/test_diagnose_signatu
 
 from __future__ import annotations
 
-import re
-
 from dllint.diagnose.signature import Role, Signature
 from dllint.finding import Failure
 
@@ -346,7 +344,8 @@ SIGNATURES = (
     ),
     Signature(
         "connection to the worker lost", B,
-        r"\b(?:EOF|ConnectionReset|ConnectionRefused|FileNotFound|BrokenPipe|Authentication)Error\b(?!: Caught)",
+        r"\b(?:EOFError|ConnectionResetError|ConnectionRefusedError|FileNotFoundError|BrokenPipeError"
+        r"|AuthenticationError)\b(?!: Caught)",
         "main fetched a tensor from a worker that was dead by then", "all", "run",
         role=Role.SYMPTOM, inside=f"{_SHARER}|torch/utils/data/dataloader\\.py _try_get_data$", strict=True,
     ),
@@ -370,5 +369,3 @@ SIGNATURES = (
         "Lightning expects the loader to keep the GPU waiting", "all", "read", role=Role.NOTE,
     ),
 )  # fmt: skip
-
-COMPILED = tuple((re.compile(signature.pattern), signature) for signature in SIGNATURES)

@@ -7,7 +7,11 @@ holds it to that.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
+
+from dllint.diagnose.signature import Signature
+from dllint.diagnose.signatures import SIGNATURES
 
 
 class Sign(NamedTuple):
@@ -60,11 +64,13 @@ SIGNS = (
     ),
 )
 
+Candidate = tuple[re.Pattern[str], Signature]
+
 _WORD = re.compile(r"[A-Za-z_]{3,}")
 _WORDS = frozenset(
     _WORD.findall("""
     unable Errno dev shm ancdata files CUDA initialization ordinal pin pinned Torch shared bootstrapping context
-    SemLock fds resize pickle pickled get pickling serializing serialize refusing attribute Ran truncated daemonic
+    SemLock fds resize pickle pickled get pickling serialize refusing attribute Ran truncated daemonic
     DefaultCPUAllocator memory killed Kill Killed encountered group MDB_READERS_FULL BadZipFile inflate symbol
     DataLoader Watchdog fork persistent_workers prefetch_factor dataloader_prefetch_factor multiprocessing_context
     _SingleProcessDataLoaderIter exclusive IterableDataset disables num_workers timeout batch_size drop_last
@@ -77,6 +83,15 @@ _WORDS = frozenset(
 )
 
 
-def may_match(text: str) -> bool:
-    """Whether a line holds a word that every error text has one of."""
-    return not _WORDS.isdisjoint(_WORD.findall(text))
+_COMPILED: tuple[Candidate, ...] = tuple((re.compile(signature.pattern), signature) for signature in SIGNATURES)
+_WITH_WORD = {
+    word: [number for number, signature in enumerate(SIGNATURES) if word in signature.pattern] for word in _WORDS
+}
+
+
+def candidates(text: str) -> Sequence[Candidate]:
+    """The signatures that a line may match, in the order of the table: those whose pattern has a word of the line."""
+    words = _WORDS.intersection(_WORD.findall(text))
+    if not words:
+        return ()
+    return [_COMPILED[number] for number in sorted({number for word in words for number in _WITH_WORD[word]})]

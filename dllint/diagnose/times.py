@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, timezone
 from enum import Enum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 _KEYS = ("@timestamp", "timestamp", "time", "ts", "asctime", "datetime", "date", "created", "t")
@@ -36,6 +37,7 @@ class Moment(NamedTuple):
     """Whether it is told in whole seconds."""
 
 
+@lru_cache(maxsize=256)
 def moment(stamp: str) -> Moment | None:
     """The time that a stamp tells: ISO 8601 and what is close to it, seconds since 1970, those of glog and syslog."""
     try:
