@@ -4,9 +4,9 @@
 
 Reports random numbers that are the same in every worker, or in every epoch: a generator object (`default_rng`,
 `RandomState`, `random.Random`, `torch.Generator`) that is made in `__init__` or at module level and drawn from in a
-worker; a `worker_init_fn` that seeds a constant, or a constant plus the worker's number; the global `np.random` where
-the project pins torch below 1.9. The global generators of `random`, torch and (from torch 1.9) numpy are seeded for
-each worker and epoch, and are fine.
+worker; a `worker_init_fn` that seeds a constant, or a constant plus the worker's number; a dataset that seeds with the
+worker's number; the global `np.random` where the project pins torch below 1.9. The global generators of `random`, torch
+and (from torch 1.9) numpy are seeded for each worker and epoch, and are fine.
 
 ## Why it breaks workers
 
@@ -154,10 +154,11 @@ def _of_seeds(entry: WorkerEntry) -> Iterator[Finding]:
 
 def _of_seed(found: ConstantSeed, loaders: list[Loader]) -> Finding:
     alike = "in every epoch" if found.by_worker else "in every worker and every epoch"
+    how = "are started with" if found.step.root.label == "worker_init_fn" else "set themselves"
     best = min(loaders, key=lambda loader: not loader.has_workers)
     return RULE.finding(
         found.step.scope.module.location(found.call),
-        f"workers are started with a constant seed: they draw the same numbers {alike}",
+        f"workers {how} a constant seed: they draw the same numbers {alike}",
         help="seed from torch.initial_seed() % 2**32, which differs by worker and by epoch, and repeats with the run",
         related=[best.related(), *found.step.way()],
         symbol=found.step.scope.qualname,

@@ -25,7 +25,8 @@ def constant_seeds(entry: WorkerEntry) -> Iterator[tuple[ConstantSeed, list[Load
     """
     last: ast.AST | None = None
     for found in seeding.constant_seeds(entry):
-        loaders = [loader for loader in entry.loaders if _starts_with(entry, loader, found.step)]
+        is_own = found.step.root.label != "worker_init_fn"
+        loaders = [loader for loader in entry.loaders if is_own or _starts_with(entry, loader, found.step)]
         if not loaders or not found.generators & _drawn_from(entry, loaders):
             continue
         statement = parent(found.call)

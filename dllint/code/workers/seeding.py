@@ -11,8 +11,19 @@ from dllint.code.facts import WorkerEntry
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.parameters import passed
 from dllint.code.language.reaching import reaching
-from dllint.code.language.scopes import FunctionScope, dotted
-from dllint.code.language.values import Const, External, Frame, Function, Number, by_default, is_unknown
+from dllint.code.language.scopes import FunctionScope, dotted, last_name
+from dllint.code.language.values import (
+    Const,
+    Derived,
+    External,
+    Frame,
+    Function,
+    Number,
+    Product,
+    Value,
+    by_default,
+    is_unknown,
+)
 from dllint.code.loaders.loader import Loader
 from dllint.code.workers.reach import Step
 from dllint.records import dataclass
@@ -25,12 +36,13 @@ _CONFIGS = frozenset(
 )
 """Names of what holds the settings of a run: a seed in it stays the same for the whole run."""
 _EVALUATION = ("val", "test", "eval", "dev", "predict")
+_SEEDING = frozenset(name.rpartition(".")[2] for name in SEEDERS)
 _DEEPEST = 8
 
 
 @dataclass(frozen=True, slots=True)
 class ConstantSeed:
-    """A call in a worker_init_fn that seeds the same in every epoch; and in every worker, if it is not `by_worker`."""
+    """A call in a worker that seeds the same in every epoch; and in every worker, if it is not `by_worker`."""
 
     step: Step
     call: ast.Call
@@ -40,8 +52,10 @@ class ConstantSeed:
 
 
 def constant_seeds(entry: WorkerEntry) -> Iterator[ConstantSeed]:
-    """The constant seeds that the workers of an entry are started with."""
+    """The constant seeds that the workers of an entry are started with, or set themselves."""
     for step in entry.code.steps:
+        if step.root.label != "worker_init_fn":
+            yield from _own_seeds(entry.program, step)
         if step.root.label != "worker_init_fn" or step.parent is not None:
             continue
         for call in step.scope.index().calls:
@@ -49,6 +63,30 @@ def constant_seeds(entry: WorkerEntry) -> Iterator[ConstantSeed]:
             by_worker = seed is not None and _depends_on_worker(entry.program, seed, step.frame, step.scope, 0)
             if by_worker is not None and seed is not None:
                 yield ConstantSeed(step, call, by_worker, seeded)
+
+
+def _own_seeds(program: Program, step: Step) -> Iterator[ConstantSeed]:
+    """The calls in a dataset's code that seed with the worker's number: `np.random.seed(get_worker_info().id)`."""
+    if not step.scope.module.lines_with("get_worker_info"):
+        return
+    for call in step.scope.index().calls:
+        if last_name(call.func) in _SEEDING:
+            seed, seeded = _seed(program, call, step.frame)
+            if seed is not None and _is_worker_number(program, seed, step.frame):
+                yield ConstantSeed(step, call, True, seeded)
+
+
+def _is_worker_number(program: Program, node: ast.expr, frame: Frame) -> bool:
+    """Whether a seed is the number of the worker, or a constant more than that."""
+    if isinstance(node, ast.BinOp):
+        parts = [part for part in (node.left, node.right) if not isinstance(part, ast.Constant)]
+        return len(parts) == 1 and _is_worker_number(program, parts[0], frame)
+    found = program.evaluator.values(node, frame) if isinstance(node, (ast.Name, ast.Attribute)) else ()
+    return bool(found) and all(isinstance(v, Derived) and v.via == ".id" and _is_worker_info(v.base) for v in found)
+
+
+def _is_worker_info(value: Value) -> bool:
+    return isinstance(value, Product) and value.name == "torch.utils.data.get_worker_info"
 
 
 def _seed(program: Program, call: ast.Call, frame: Frame) -> tuple[ast.expr | None, frozenset[str]]:
