@@ -159,6 +159,18 @@ def leading_to(node: ast.AST) -> list[tuple[ast.expr, bool]]:
     return known
 
 
+def exclude(node: ast.AST, other: ast.AST) -> bool:
+    """Whether two nodes stand under tests that contradict each other: `if x: ...`, and later `if not x: ...`."""
+    mine = {_without_not(test, outcome) for test, outcome in leading_to(node)}
+    return any((text, not outcome) in mine for text, outcome in (_without_not(*each) for each in leading_to(other)))
+
+
+def _without_not(test: ast.expr, outcome: bool) -> tuple[str, bool]:
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, outcome = test.operand, not outcome
+    return ast.unparse(test), outcome
+
+
 def _own_conditions(child: ast.AST, at: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
     """The tests that decide, within `at`, whether its part `child` is reached."""
     if isinstance(at, ast.IfExp) and child is not at.test:

@@ -98,7 +98,7 @@ def _is_taken_back(program: Program, call: ast.Call, scope: Scope) -> bool:
 
 
 def _is_other_branch(call: ast.Call, other: ast.Call) -> bool:
-    return block_of(call).excludes(block_of(other))
+    return block_of(call).excludes(block_of(other)) or conditions.exclude(call, other)
 
 
 def _entries(program: Program, scope: Scope) -> Iterator[Module]:
