@@ -65,7 +65,7 @@ def prefetch_without_workers(loader: Loader) -> Iterator[Finding]:
     """Yield the loaders that prefetch with workers which they do not have."""
     if not loader.is_refused_without_workers("prefetch_factor"):
         return
-    is_torch_1 = loader.program.pins.torch_is_below((2, 0))
+    is_torch_1 = loader.program.pins_of(loader.module).torch_is_below((2, 0))
     if is_torch_1 and loader.option("prefetch_factor").constants() == [2]:
         return  # torch 1.x took its own default for "not given"
     yield RULE.finding(

@@ -168,7 +168,8 @@ def _of_seed(found: ConstantSeed, loaders: list[Loader]) -> Finding:
 
 def _of_old_numpy(entry: WorkerEntry) -> Iterator[Finding]:
     """Below torch 1.9 nothing seeds numpy in the workers."""
-    if not entry.program.pins.torch_is_below((1, 9)):
+    module = entry.dataset.module if entry.dataset is not None else entry.loaders[0].module
+    if not entry.program.pins_of(module).torch_is_below((1, 9)):
         return
     found = randomness.global_numpy_draw(entry)
     if found is None:

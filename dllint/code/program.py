@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -76,6 +77,7 @@ class Program:
         self.methods_memo: dict[tuple[ClassScope, str, ClassScope | None], FunctionScope | None] = {}
         self._callers = Callers(self)
         self._members: dict[tuple[int, str], Values] = {}
+        self._pins: dict[str, Pins] = {}
 
     def _read(self, project: Project) -> Iterator[tuple[SourceFile, Data, Outline | None]]:
         known = self._outlines([file for file in project.files if file.kind is Kind.PYTHON and file.data is None])
@@ -100,10 +102,16 @@ class Program:
         found = outlines([file.absolute for file in files], shares(self.settings.jobs))
         return {file.path: known for file, known in zip(files, found, strict=True)}
 
-    @cached_property
-    def pins(self) -> Pins:
-        """The versions that the project pins."""
-        return Pins.read(self.modules.root)
+    def pins_of(self, module: Module) -> Pins:
+        """The versions that are pinned for a module: by the nearest folder that pins any, up to the project's root."""
+        folder = os.path.dirname(module.absolute)
+        while True:
+            if folder not in self._pins:
+                self._pins[folder] = Pins.read(folder)
+            above = os.path.dirname(folder)
+            if self._pins[folder].ranges or folder in (self.modules.root, above):
+                return self._pins[folder]
+            folder = above
 
     # Modules
 

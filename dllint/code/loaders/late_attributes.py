@@ -69,8 +69,8 @@ class LateAttribute:
     @property
     def gives_workers_to_loader_without(self) -> bool:
         """Whether it sets a number of workers above 0 on a loader built with 0, and no prefetch_factor beside it."""
-        binding = self.write.binding
-        if binding.kind != "assign" or binding.value is None or self.program.pins.torch_is_below((2, 0)):
+        binding, pins = self.write.binding, self.program.pins_of(self.module)
+        if binding.kind != "assign" or binding.value is None or pins.torch_is_below((2, 0)):
             return False  # torch 1.x kept a prefetch_factor of 2 without workers too
         counts = [bounds(v) for v in by_default(self.program.evaluator.values(binding.value, self.frame))]
         if not all(span is not None and (span[0] or 0) > 0 for span in counts) or not self.loaders:
