@@ -9,9 +9,9 @@ Reports loader arguments whose value DataLoader can never take: a negative `num_
 
 Most of them raise when the loader is built (`ValueError: num_workers option should be non-negative`, `timeout option
 should be non-negative`, `batch_size should be a positive integer value, but got batch_size=0`). Some pass there and
-fail at the first iteration: `prefetch_factor=0` (`AssertionError: prefetch_factor must be greater than 0`), a float
-for `num_workers` (`TypeError: 'float' object cannot be interpreted as an integer`), a `collate_fn` that cannot be
-called.
+fail at the first iteration: `prefetch_factor=0` (`AssertionError: prefetch_factor must be greater than 0`, in older
+torch without a text), a float for `num_workers` (`TypeError: 'float' object cannot be interpreted as an integer`), a
+`collate_fn` that cannot be called.
 
 ## Example
 

@@ -1,4 +1,4 @@
-# always: fails: AssertionError: _SingleProcessDataLoaderIter requires timeout == 0
+# always: fails: AssertionError: _SingleProcessDataLoaderIter requires timeout == 0 | assert self._timeout == 0
 """Nobody can be waited for."""
 
 import torch

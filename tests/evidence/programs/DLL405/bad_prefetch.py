@@ -1,4 +1,4 @@
-# always: fails: AssertionError: prefetch_factor must be greater than 0
+# always: fails: AssertionError: prefetch_factor must be greater than 0 | assert self._prefetch_factor > 0
 """Workers that load nothing ahead: refused at the first batch."""
 
 import torch

@@ -1,4 +1,4 @@
-# always: fails: TypeError: '<=' not supported between instances of 'NoneType' and 'int'
+# always: fails: TypeError: '...' not supported between instances of 'NoneType' and 'int'
 """A loader without workers gets some."""
 
 import torch
