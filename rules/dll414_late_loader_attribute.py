@@ -11,7 +11,8 @@ fails when it is iterated, and `shuffle` changes nothing.
 A loader makes its sampler and batch sampler when it is built, and keeps them. It refuses a later change: `ValueError:
 batch_size attribute should not be set after DataLoader is initialized`. A loader without workers has no
 `prefetch_factor`, so that workers given to it later end in `TypeError: '<=' not supported between instances of
-'NoneType' and 'int'` (in older torch `'>'`). `loader.shuffle = True` sets an attribute that nobody reads: the order stays as it was.
+'NoneType' and 'int'` (in older torch `'>'`). `loader.shuffle = True` sets an attribute that nobody reads: the order
+stays as it was.
 
 ## Example
 
