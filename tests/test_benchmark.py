@@ -34,6 +34,12 @@ def test_the_short_part_of_a_text_is_replaced_and_nothing_else() -> None:
     assert table.short_part(replaced) == "| new \\1 |\n"
 
 
+def test_the_readme_quotes_the_results() -> None:
+    kept = table.short_part(table.RESULTS.read_text(encoding="utf-8"))
+    assert "| dllint " in kept and "CPython" in kept
+    assert table.short_part(table.README.read_text(encoding="utf-8")) == kept
+
+
 def test_tools_take_turns_in_each_round(tmp_path: Path) -> None:
     log = tmp_path / "log"
     write = "import sys; open(sys.argv[1], 'a').write(sys.argv[2])"

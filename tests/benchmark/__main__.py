@@ -86,7 +86,8 @@ def run(options: argparse.Namespace) -> None:
         told[name] = measure(shared)
         print(f"\n{told[name]}", flush=True)
     if options.write:
-        short = "\n\n".join([*(told[name] for name in QUOTED), f"Medians; {table.machine()}."]) + "\n"
+        note = f"Medians of whole processes, *times dllint* as many seconds; {table.machine()}."
+        short = "\n\n".join([*(told[name] for name in QUOTED), note]) + "\n"
         table.write(short, [text for name, text in told.items() if name not in QUOTED])
 
 

@@ -45,10 +45,14 @@ def times(ratio: float) -> str:
 
 
 def machine() -> str:
-    """When and where this was measured."""
+    """When and where this was measured, and whether the machine had other work to do."""
     day = time.strftime("%Y-%m-%d", time.gmtime())
     system = f"{platform.system()} {platform.release().partition('-')[0]}"
-    return f"{day}, {os.cpu_count()} processors ({_processor()}), {system}, CPython {platform.python_version()}"
+    processors = os.cpu_count() or 1
+    told = f"{day}, {processors} processors ({_processor()}), {system}, CPython {platform.python_version()}"
+    load = os.getloadavg()[2] if hasattr(os, "getloadavg") else 0.0
+    # What is measured runs alone and uses no more than the processors there are.
+    return f"{told}, busy with other work (load {load:.0f})" if load > 1.5 * processors else told
 
 
 def _processor() -> str:

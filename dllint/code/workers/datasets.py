@@ -245,5 +245,13 @@ def _read_by_others(program: Program) -> set[ClassScope]:
     return found
 
 
+_PLAIN_BASES = ("abc.", "builtins.", "collections.abc.", "typing.")
+"""Where bases come from that make no class iterable for torch."""
+
+
 def _looks_like_dataset(program: Program, cls: ClassScope) -> bool:
-    return any(classes.method(program.evaluator, cls, name) for name in WORKER_METHODS if name != "__len__")
+    """Whether a loader can read an object of this class. Only an IterableDataset is iterated over, all else indexed."""
+    names = [name for name in WORKER_METHODS if classes.method(program.evaluator, cls, name) and name != "__len__"]
+    if all(name.startswith(_PLAIN_BASES) for name in classes.external_bases(program.evaluator, cls)):
+        return any(name in ("__getitem__", "__getitems__") for name in names)
+    return bool(names)
