@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy.texts import DeployFile
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-_CONTAINER_WORDS = (b"docker", b"podman", b"nerdctl", b"kubectl", b"helm", b"kustomize")
-"""A file whose commands concern containers holds one of these."""
+_PROGRAMS = (b"docker", b"podman", b"nerdctl", b"DOCKER", b"PODMAN", b"Docker")
+_STARTS = pattern(
+    rb"""
+    (?:docker|podman|nerdctl)
+    (?: [^\s=]*\s+(?:\S+\s+){0,6}?["']?
+        (?:run|create|container|build|buildx|builder|image|compose|stack)\b  # soon behind the program
+      | -compose\b
+      | [}"';)\]]*[ \t]*(?:\#.*)?\r?$  # the value of a variable
+    )
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+"""Where a program that starts or builds containers is called, or may be by way of a variable."""
 
 
 class Word(NamedTuple):
@@ -103,11 +116,16 @@ def commands_in(script: Script, file: DeployFile) -> list[Command]:
     return run(script, file)
 
 
+def may_start(file: DeployFile) -> bool:
+    """Whether commands of a file may start or build containers, by its bytes."""
+    return any(word in file.data for word in _PROGRAMS) and _STARTS.search(file.data) is not None
+
+
 def every(plan: Plan) -> list[Command]:
-    """The commands of all files that speak of containers, in the order of the files."""
+    """The commands of all files that may start or build containers, in the order of the files."""
     return plan.shared(_every)
 
 
 def _every(plan: Plan) -> list[Command]:
-    files = (file for file in plan.files.values() if any(word in file.data for word in _CONTAINER_WORDS))
+    files = (file for file in plan.files.values() if may_start(file))
     return [command for file in files for command in commands_of(file, plan)]

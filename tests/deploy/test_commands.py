@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from plans import plan_of
 
-from dllint.deploy.commands import Command, commands_of
+from dllint.deploy.commands import Command, commands_of, may_start
 
 
 def commands(folder: Path, text: str, name: str = "run.sh") -> list[Command]:
@@ -167,3 +167,24 @@ def test_makefile_variables_that_grow_take_no_time(tmp_path: Path) -> None:
     start = time.monotonic()
     commands(tmp_path, text, "Makefile")
     assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("docker run x", True),
+        ("docker \\\n    run x", True),
+        ("sudo docker --context far --tls container run x", True),
+        ("DOCKER = docker\nrun:\n\t$(DOCKER) run x", True),
+        ('ENGINE="${ENGINE:-podman}"  # or docker\n$ENGINE run x', True),
+        ("ENGINE=podman\n$ENGINE run x", True),
+        ("docker-compose up", True),
+        ("docker stack deploy -c a.yml b", True),
+        ("docker login ghcr.io\ndocker push x", False),
+        ("apt-get install docker.io", False),
+        ("kubectl apply -f run.yaml", False),
+    ],
+)
+def test_files_that_may_start_containers(text: str, *, expected: bool, tmp_path: Path) -> None:
+    (file,) = plan_of(tmp_path, {"run.sh": text}).files.values()
+    assert may_start(file) is expected

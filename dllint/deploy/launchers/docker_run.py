@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.deploy.builds import builds
-from dllint.deploy.commands import Command, Word, commands_of
+from dllint.deploy.commands import Command, Word, commands_of, may_start
 from dllint.deploy.docker_cli import Invocation, run_options, subcommand
 from dllint.deploy.docker_options import apply
 from dllint.deploy.texts import DeployFile
@@ -26,7 +26,7 @@ def launcher(program: str) -> Launcher:
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
     """The containers that the commands in a file run."""
-    for command in commands_of(file, plan):
+    for command in commands_of(file, plan) if may_start(file) else ():
         yield from workloads_of(command, plan)
 
 

@@ -32,7 +32,9 @@ def main():
             print(mean)
     (worker,) = workers()
     if private_mb(worker) > own + 100:
-        raise SystemExit(f"a worker has {private_mb(worker)} MB of its own after two epochs, where main began with {own}")
+        raise SystemExit(
+            f"a worker has {private_mb(worker)} MB of its own after two epochs, where main began with {own}"
+        )
 
 
 if __name__ == "__main__":
