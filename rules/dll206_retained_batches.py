@@ -99,12 +99,13 @@ def retained_batches(loader: Loader) -> Iterator[Finding]:
 def _finding(kept: Kept, iteration: Iteration) -> Finding:
     text = ast.unparse(kept.expression)[:60]
     whole = isinstance(kept.node, ast.Call) and kept.expression is iteration.named
-    what = f"all batches of {text}" if whole else f"{text} of every batch"
+    kept_as = f"all batches of {text} stay alive as the workers sent them"
+    what = kept_as if whole else f"{text} of every batch stays alive as the workers sent it"
     copy = "iterate it again in each pass instead" if whole else "keep a copy: .clone(), .tolist() or .item()"
     scope = kept.frame.scope
     return RULE.finding(
         scope.module.location(kept.node),
-        f"{what} stays alive as the workers sent it, one descriptor for each tensor: too many open files",
+        f"{what}, one descriptor for each tensor: too many open files",
         help=f"{copy}; or torch.multiprocessing.set_sharing_strategy('file_system') at the start of the program",
         related=[iteration.loader.related(), iteration.related(), *kept.way],
         symbol=scope.qualname,

@@ -133,9 +133,10 @@ def _may_give_none(loader: Loader) -> bool:
 
 def _of_sample(loader: Loader, instance: Instance, found: NoneReturn) -> Finding:
     name = instance.cls.name
+    through = "" if found.what.startswith(f"{name}.__getitem__ ") else f"{name}.__getitem__ hands it on, "
     return RULE.finding(
         found.location,
-        f"{found.what}: {name}.__getitem__ gives None, which the default collate cannot put into a batch",
+        f"{found.what}, {through}and the default collate cannot put None into a batch",
         help="raise an error that names the sample, or pass a collate_fn that leaves None out and survives when all is",
         related=[*found.way, loader.related()],
         symbol=instance.cls.qualname,

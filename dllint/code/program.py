@@ -16,7 +16,7 @@ from dllint.code.language import classes
 from dllint.code.language.bindings import Binding
 from dllint.code.language.callers import Callers
 from dllint.code.language.evaluator import Evaluator
-from dllint.code.language.importing import Importing
+from dllint.code.language.importing import Importing, imported_modules
 from dllint.code.language.modules import Module, ModuleTable
 from dllint.code.language.outlines import Outline, defined_names, outlines
 from dllint.code.language.scopes import ClassScope, FunctionScope
@@ -71,6 +71,7 @@ class Program:
         self.modules = ModuleTable.build(project.root, list(self._read(project)), _module_type)
         self._importing = Importing(self.modules.by_file.values())
         self._with_texts: dict[tuple[str, ...], list[Module]] = {}
+        self._imports: dict[Module, tuple[Module, ...]] = {}
         self.evaluator = Evaluator(self)
         self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.mro_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
@@ -186,8 +187,14 @@ class Program:
         return found
 
     def is_imported(self, module: Module) -> bool:
-        """Whether another module of the project imports this one, as far as last names tell."""
-        return bool(self._importing.importing(module))
+        """Whether another module of the project imports this one: by its last name, and by where that leads."""
+        return any(module in self.imports_of(other) for other in self._importing.importing(module))
+
+    def imports_of(self, module: Module) -> tuple[Module, ...]:
+        """The modules of the project that the import statements of a module mean, packages on their way too."""
+        if module not in self._imports:
+            self._imports[module] = tuple(dict.fromkeys(imported_modules(self.modules, module)))
+        return self._imports[module]
 
     def importers(self, module: Module) -> list[Module]:
         """The module, and those that import it, directly or not, as far as last names tell."""

@@ -47,7 +47,7 @@ _TOOLS = frozenset(
     """nvidia-smi nvcc pip pip3 conda ls cat echo true env printenv id whoami pwd ruff black flake8 mypy pylint isort
     pre-commit mkdocs sphinx-build make cmake ctest curl wget git tar rm cp mv chmod chown date df du find hadolint
     apt apt-get apt-key add-apt-repository dpkg yum dnf apk mamba micromamba poetry uv pdm npm node cd mkdir touch ln
-    export source . set sleep sed awk grep sort head tail tee test [ unzip coverage codecov twine virtualenv gh aws
+    export source . set sed awk grep sort head tee test [ unzip coverage codecov twine virtualenv gh aws
     """.split()  # noqa: SIM905 - one word a tool reads better than a list of quotes
 )
 _TOOL_MODULES = frozenset({"build", "venv", "ensurepip", "compileall"})
@@ -100,8 +100,20 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
         return f"{workload.launcher.name} starts it as a PyTorch training job"
     if any(_is_launcher(command) for command in commands):
         return "its command is a launcher of PyTorch training"
+    if workload.launcher.checks and not _may_train(commands, found, plan):
+        return ""
     name = training_image(workload, image, plan)
     return f"its image, {name}, carries PyTorch" if name else ""
+
+
+def _may_train(commands: list[list[str]], found: Training, plan: Plan) -> bool:
+    """Whether a job of CI runs a script that says so, one that is not seen, or tests that start workers."""
+    runs = [run for run in found.runs if not _is_tool(list(run.words)) and run.script not in _TEST_RUNNERS]
+    if any(run.module is None or _says_training(run.script) for run in runs):
+        return True
+    return any(_runs_tests(command) for command in commands if command) and any(
+        loader.module.is_test and not loader.has_no_workers for loader in plan.program.facts.loaders
+    )
 
 
 def training_image(workload: Workload, image: Image | None, plan: Plan) -> str:

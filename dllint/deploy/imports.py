@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dllint.code.language.modules import Module
@@ -35,25 +34,6 @@ class Imports:
 
     def _imported_by(self, module: Module) -> list[Module]:
         if module not in self._imported:
-            known = _imported(self._program, module) if id(module) in self._leading else ()
+            known = self._program.imports_of(module) if id(module) in self._leading else ()
             self._imported[module] = [other for other in known if id(other) in self._leading]
         return self._imported[module]
-
-
-def _imported(program: Program, module: Module) -> Iterator[Module]:
-    """The modules of the project that a module's import statements mean, packages on their way too."""
-    for node in ast.walk(module.scope.node):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-            found = [program.modules.find(name, module) for name in names]
-        elif isinstance(node, ast.ImportFrom):
-            start = f"{node.module}." if node.module else ""
-            names = [node.module or "", *(start + alias.name for alias in node.names)]
-            found = [_from(program, module, node.level, name) for name in names]
-        else:
-            continue
-        yield from (other for other in found if other is not None)
-
-
-def _from(program: Program, module: Module, level: int, name: str) -> Module | None:
-    return program.modules.relative(module, level, name) if level else program.modules.find(name, module)

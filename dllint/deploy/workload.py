@@ -91,6 +91,8 @@ class Launcher(NamedTuple):
     """How a size is spelled, from whole gibibytes `gib`, mebibytes `mib` or bytes `bytes`."""
     takes_all: bool = False
     """Whether a memory volume without a size may take all of the machine's memory, not the half that tmpfs takes."""
+    checks: bool = False
+    """Whether it runs checks of the code as a rule: an image with torch alone is no sign of a training then."""
 
     def spell(self, size: int) -> str:
         """A size of so many bytes, rounded up to whole gibibytes, in the launcher's spelling."""

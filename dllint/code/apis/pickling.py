@@ -28,6 +28,10 @@ UNPICKLABLE = {
     "concurrent.futures.thread.ThreadPoolExecutor": "TypeError: cannot pickle '_thread.lock' object",
     "multiprocessing.pool.ThreadPool": "NotImplementedError: pool objects cannot be passed between processes",
     "torch.Generator": "RuntimeError: unable to resize file <filename not specified> to the right size",
+    **dict.fromkeys(
+        ("multiprocessing.Manager", "torch.multiprocessing.Manager"),
+        "TypeError: cannot pickle 'weakref.ReferenceType' object",
+    ),
     "weakref.ref": "TypeError: cannot pickle 'weakref.ReferenceType' object",
     "logging.FileHandler": "TypeError: cannot pickle '_thread.RLock' object",
     "ssl.create_default_context": "TypeError: cannot pickle 'SSLContext' object",

@@ -120,6 +120,17 @@ def _capped(value: Value, name: str, tests: list[tuple[ast.expr, bool]]) -> Valu
     return value
 
 
+def within(values: Values, branch: ast.expr, test: ast.expr) -> Values:
+    """The values of a branch whose test compares the very expression, `8 if cpu_count() > 8 else cpu_count()`: a number
+    of processors has a bound there."""
+    if not any(isinstance(value, Number) and value.cpus for value in values) or not isinstance(test, ast.Compare):
+        return values
+    text = ast.dump(branch)
+    if not any(ast.dump(side) == text for side in (test.left, *test.comparators)):
+        return values
+    return tuple(Number(v.low, v.high, v.node) if isinstance(v, Number) and v.cpus else v for v in values)
+
+
 def _ruled_out(ev: Evaluator, key: str, value: Value, tests: list[tuple[ast.expr, bool]], frame: Frame) -> bool:
     if not isinstance(value, (Const, Number, Instance, Product)) or not tests:
         return False

@@ -376,7 +376,7 @@ class Evaluator:
     def _conditional(self, node: ast.IfExp, frame: Frame) -> Values:
         verdict = folding.verdict(self, node.test, frame)
         branches = [node.body] if verdict is True else [node.orelse] if verdict is False else [node.body, node.orelse]
-        return merge(self.infer(branch, frame) for branch in branches)
+        return merge(conditions.within(self.infer(branch, frame), branch, node.test) for branch in branches)
 
     def written(self, write: AttributeWrite, frame: Frame) -> Values:
         """What an attribute write stores."""

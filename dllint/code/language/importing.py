@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
-from dllint.code.language.modules import Module
+from dllint.code.language.modules import Module, ModuleTable
 from dllint.patterns import pattern
 
 _MOST_IMPORTERS = 200
@@ -78,3 +79,21 @@ class Importing:
         """The names of all folders and files of the project: what is imported from none of these is a library's."""
         paths = (module.absolute.rpartition(".")[0] for module in self._modules)
         return {word.encode("utf-8", "surrogateescape") for path in paths for word in path.split("/")}
+
+
+def imported_modules(table: ModuleTable, module: Module) -> Iterator[Module]:
+    """The modules of the project that a module's import statements mean, packages on their way too."""
+    for node in ast.walk(module.scope.node):
+        if isinstance(node, ast.Import):
+            found = [table.find(alias.name, module) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = f"{node.module}." if node.module else ""
+            names = [node.module or "", *(start + alias.name for alias in node.names)]
+            found = [_from(table, module, node.level, name) for name in names]
+        else:
+            continue
+        yield from (other for other in found if other is not None)
+
+
+def _from(table: ModuleTable, module: Module, level: int, name: str) -> Module | None:
+    return table.relative(module, level, name) if level else table.find(name, module)

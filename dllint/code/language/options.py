@@ -63,6 +63,10 @@ def _options(ev: Evaluator, scope: Scope, name: str) -> list[Values]:
 
 
 def _declared(ev: Evaluator, module: Module, name: str) -> list[Values]:
+    for call, scope in module.calls_of("set_defaults"):
+        for keyword in call.keywords:
+            if keyword.arg == name:
+                return [ev.infer(keyword.value, Frame(scope))]
     found = []
     for call, scope in module.calls_of("add_argument"):
         if name not in option_names(call):

@@ -22,10 +22,13 @@ from dllint.code.language.values import (
     Unknown,
     Value,
     Values,
+    is_unknown,
 )
+from dllint.code.loaders import batches
 from dllint.code.loaders import finding as loaders
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method
+from dllint.code.tensors import counting
 from dllint.code.workers.datasets import read_by
 from dllint.records import dataclass
 
@@ -172,8 +175,16 @@ def shares_storages(loader: Loader) -> bool:
     """Whether main gets the storages of the loader's workers as they are, a descriptor each."""
     if loader.workers.absent is not False or loader.defaults_to_no_workers or start_method.uses_threads(loader):
         return False
+    if loader.option("batch_size").constants() == [None] and not _gives_tensors(loader):
+        return False  # samples come as they are: numbers and lists of them take no storage
     # Pinned batches are copies, where there is an accelerator.
     return loader.option("pin_memory").is_certainly(False)
+
+
+def _gives_tensors(loader: Loader) -> bool:
+    """Whether a sample may hold a tensor, or an array that becomes one: not if it is seen to hold neither."""
+    sample = batches.sample_values(loader.program, loader)
+    return not sample or is_unknown(sample) or counting.count(loader.program, sample) > 0
 
 
 def count(program: Program, loader: Loader) -> int | None:

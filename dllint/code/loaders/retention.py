@@ -182,7 +182,13 @@ def _is_bounded(program: Program, store: Store, loop: Loop, frame: Frame) -> boo
 def _is_conditional(node: ast.AST, loop: Loop) -> bool:
     """Whether a comparison within the loop decides: `if i < 8: shown.append(x)`."""
     inside = [test for test, _ in conditions.leading_to(node) if loops.holds(loop, test) or _is_part(test, loop)]
-    return any(isinstance(part, ast.Compare) for test in inside for part in ast.walk(test))
+    return any(isinstance(part, ast.Compare) and not _is_mode(part, loop) for test in inside for part in ast.walk(test))
+
+
+def _is_mode(test: ast.Compare, loop: Loop) -> bool:
+    """Whether a comparison has one outcome for the whole loop, by what the program does: `split != "test"`."""
+    named = any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in ast.walk(test))
+    return named and not loops.changes(test, loop)
 
 
 def _is_container(program: Program, node: ast.expr, frame: Frame) -> bool:

@@ -18,12 +18,14 @@ from dllint.syntax.tree import Tree
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-GITHUB = Launcher("GitHub Actions", "give the job's container `options: --shm-size={size}`")
+GITHUB = Launcher("GitHub Actions", "give the job's container `options: --shm-size={size}`", checks=True)
 GITLAB = Launcher(
-    "GitLab CI", "set `shm_size = {size}` below `[runners.docker]` in the runner's config.toml", "{bytes}"
+    "GitLab CI", "set `shm_size = {size}` below `[runners.docker]` in the runner's config.toml", "{bytes}", checks=True
 )
 CIRCLECI = Launcher(
-    "CircleCI", "its docker executor has no size for that: use a machine executor and `docker run --shm-size={size}`"
+    "CircleCI",
+    "its docker executor has no size for that: use a machine executor and `docker run --shm-size={size}`",
+    checks=True,
 )
 _GITLAB_SCRIPTS = ("before_script", "script", "after_script")
 
