@@ -18,10 +18,10 @@ _PROGRAMS = (b"docker", b"podman", b"nerdctl", b"DOCKER", b"PODMAN", b"Docker")
 _STARTS = pattern(
     rb"""
     (?:docker|podman|nerdctl)
-    (?: [^\s=]*\s+(?:\S+\s+){0,6}?["']?
+    (?: [^\s=]{0,99}\s{1,99}(?:\S{1,199}\s{1,99}){0,6}?["']?
         (?:run|create|container|build|buildx|builder|image|compose|stack)\b  # soon behind the program
       | -compose\b
-      | [}"';)\]]*[ \t]*(?:\#.*)?\r?$  # the value of a variable
+      | [}"';)\]]{0,9}(?:[ \t]{0,99}\r?$|[ \t]{1,99}\#)  # the value of a variable
     )
     """,
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,

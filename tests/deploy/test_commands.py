@@ -188,3 +188,11 @@ def test_makefile_variables_that_grow_take_no_time(tmp_path: Path) -> None:
 def test_files_that_may_start_containers(text: str, *, expected: bool, tmp_path: Path) -> None:
     (file,) = plan_of(tmp_path, {"run.sh": text}).files.values()
     assert may_start(file) is expected
+
+
+@pytest.mark.parametrize("text", ["docker", "docker ", "docker=#", "docker\\\n", "docker a "])
+def test_the_question_takes_linear_time(text: str, tmp_path: Path) -> None:
+    (file,) = plan_of(tmp_path, {"run.sh": text * 20_000}).files.values()
+    start = time.process_time()
+    may_start(file)
+    assert time.process_time() - start < 2
