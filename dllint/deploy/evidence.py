@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy.images import Image, built_for
 from dllint.deploy.remounts import heed
-from dllint.deploy.runs import ScriptRun, simple_commands, without_prefix
+from dllint.deploy.runs import ScriptRun, shell_commands, simple_commands, without_prefix
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Workload
 from dllint.kinds import Kind
@@ -72,7 +72,7 @@ def training(workload: Workload, plan: Plan) -> Training | None:
         return None
     if _only_tests(commands) and _tests_start_no_workers(plan):
         return None
-    if not found.runs and _project_has_no_workers(plan):
+    if not found.runs and (_project_has_no_workers(plan) or _serves(words, workload, plan)):
         return None
     found.why = _why(workload, plan, image, commands, found)
     if found.why:
@@ -177,6 +177,12 @@ def _is_tool(command: Sequence[str]) -> bool:
     if command[1:2] == ["-m"]:
         return any(name in _TOOLS or name in _TOOL_MODULES for name in command[2:3])
     return command[1:2] in (["-c"], ["--version"], ["-V"], [_SETUP])
+
+
+def _serves(words: Sequence[str], workload: Workload, plan: Plan) -> bool:
+    """Whether the entry script starts a server."""
+    commands = shell_commands(words, workload.folder, plan)
+    return any(_SERVING.search(os.path.basename(command.texts[0])) for command in commands if command.texts)
 
 
 def _leaves_workers_out(found: Training, plan: Plan) -> bool:

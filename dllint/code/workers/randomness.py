@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from dllint.code.apis.loaders import LOADERS
 from dllint.code.apis.randomness import (
@@ -27,6 +27,8 @@ from dllint.code.workers.state import Item
 from dllint.code.workers.ways import called_frame
 from dllint.finding import Location
 from dllint.records import dataclass
+
+_SEEDING = frozenset({"seed", "seed_everything", "set_seed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +187,31 @@ def _may_reseed(entry: WorkerEntry, found: SharedGenerator, given: Value) -> boo
 
 def global_numpy_draw(entry: WorkerEntry) -> tuple[Step, ast.Call] | None:
     """The first draw from numpy's global generator in worker code, if nothing there or in the start of it seeds it."""
-    ev = entry.program.evaluator
     if any(not isinstance(given, (Function, Const, Partial)) for given in _worker_inits(entry)):
         return None
-    first = None
+    if any(_seeds(other) for other in _read_together(entry)):
+        return None  # of a dataset that reads another one either may seed for each item
+    draws = _calls_of(entry, NUMPY_DRAWS)
+    first = next(((step, call) for step, call, name in draws if name.startswith("numpy.random.")), None)
+    return None if first is None or _seeds(entry) else first
+
+
+def _read_together(entry: WorkerEntry) -> Iterator[WorkerEntry]:
+    """The other worker code of the same loaders; all other, where no loader of this one is seen."""
+    for other in entry.program.facts.worker_entries:
+        if other is not entry and (not entry.loaders or any(loader in entry.loaders for loader in other.loaders)):
+            yield other
+
+
+def _seeds(entry: WorkerEntry) -> bool:
+    """Whether worker code seeds a global generator."""
+    return any(name in SEEDERS for _, _, name in _calls_of(entry, _SEEDING))
+
+
+def _calls_of(entry: WorkerEntry, names: Collection[str]) -> Iterator[tuple[Step, ast.Call, str]]:
+    """The calls of library functions with these last names, each with the dotted one."""
     for step, call in entry.code.calls():
-        if last_name(call.func) not in NUMPY_DRAWS | {"seed", "seed_everything", "set_seed"}:
-            continue
-        names = [v.name for v in ev.values(call.func, step.frame) if isinstance(v, External)]
-        if any(name in SEEDERS for name in names):
-            return None
-        if first is None and any(name.startswith("numpy.random.") for name in names):
-            first = step, call
-    return first
+        if last_name(call.func) in names:
+            for value in entry.program.evaluator.values(call.func, step.frame):
+                if isinstance(value, External):
+                    yield step, call, value.name
