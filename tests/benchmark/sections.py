@@ -106,12 +106,12 @@ def containers(bench: Bench) -> str:
         files = corpus.dockerfiles(Path(name, "docker"))
         parts.append(_beside(bench, tools.HADOLINT, f"{len(files)} Dockerfiles", files))
         files = corpus.manifests(Path(name, "manifests"))
-        parts.append(_beside(bench, tools.CHECKOV, f"{len(files)} manifests", files))
+        parts.append(_beside(bench, tools.CHECKOV, f"{len(files)} manifests", [Path(name, "manifests")]))
     return "\n\n".join(parts)
 
 
-def _beside(bench: Bench, tool: Tool, title: str, files: Sequence[Path]) -> str:
-    candidates = bench.candidates([tool], files)
+def _beside(bench: Bench, tool: Tool, title: str, paths: Sequence[Path]) -> str:
+    candidates = bench.candidates([tool], paths)
     take_turns(candidates)
     return comparison(title, candidates)
 

