@@ -23,7 +23,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
@@ -131,7 +131,8 @@ def trials(arguments: argparse.Namespace) -> Iterable[Trial]:
         of_fixtures(number),
         of_real(arguments.real, arguments.files, number),
     )
-    return (trial for trial in every if trial.kind.startswith(tuple(arguments.only or ("",))))
+    chosen = (trial for trial in every if trial.kind.startswith(tuple(arguments.only or ("",))))
+    return islice(chosen, None, None, arguments.every)
 
 
 def in_little_memory(folder: str) -> int:
@@ -160,6 +161,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--files", type=int, default=500, help="how many of their files")
     parser.add_argument("--examples", type=int, default=2_000, help="how many files are made in each language")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="run only each Nth of the trials")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument(
         "--only", nargs="+", metavar="KIND", help="kinds of trials: regex, generated, line, fixture, real"
@@ -179,10 +181,13 @@ def main() -> int:
         print(trial.run(), "inputs, no failure")
         return 0
     table, start = Table(), time.monotonic()
-    for outcome in outcomes(trials(arguments), arguments.jobs):
-        table.rows[outcome.trial.kind].add(outcome)
-        if outcome.failure:
-            print(f"\nFAILED {outcome.trial.kind}: --again {outcome.trial.name!r}\n{outcome.failure}", flush=True)
+    try:
+        for outcome in outcomes(trials(arguments), arguments.jobs):
+            table.rows[outcome.trial.kind].add(outcome)
+            if outcome.failure:
+                print(f"\nFAILED {outcome.trial.kind}: --again {outcome.trial.name!r}\n{outcome.failure}", flush=True)
+    except KeyboardInterrupt:
+        print("\ninterrupted: what was tried until then")
     table.print()
     print(f"{time.monotonic() - start:.0f} seconds")
     return 1 if any(row.failures for row in table.rows.values()) else 0
