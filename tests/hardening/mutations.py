@@ -103,7 +103,7 @@ def repeat(data: bytes, _kind: Kind, random: Random) -> bytes:
 
 
 def widen(data: bytes, _kind: Kind, random: Random) -> bytes:
-    """One line is as long as a hundred thousand."""
+    """One line holds itself over and over."""
     lines = data.splitlines(keepends=True)
     if not lines:
         return data
@@ -111,7 +111,7 @@ def widen(data: bytes, _kind: Kind, random: Random) -> bytes:
     line = lines[at].strip()
     indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
     joint = random.choice((b"", b" ", b", ", b"; "))
-    long = joint.join([line] * (1_000_000 // (len(line) + len(joint) + 1)))
+    long = joint.join([line] * (200_000 // (len(line) + len(joint) + 1)))
     return b"".join(lines[:at]) + indent + long + b"\n" + b"".join(lines[at + 1 :])
 
 

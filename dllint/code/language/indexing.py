@@ -192,9 +192,10 @@ class _Indexer:
             return
         if function.attr in ("close", "shutdown", "release", "terminate"):
             self.scope.closes.append(node)
-        if function.attr in ("append", "add", "extend", "insert", "setdefault", "appendleft") and node.args:
-            kind = "each" if function.attr == "extend" else "assign"
-            value = node.args[-1]
+        if function.attr == "__setattr__" and len(node.args) == 3:
+            self._set_attribute(node, node.args, block)
+        kind = "each" if function.attr == "extend" else "assign"
+        for value in _added(function.attr, node):
             if isinstance(function.value, ast.Subscript) and isinstance(function.value.value, ast.Attribute):
                 binding = Binding(function.value.value.attr, kind, node, block, value)
                 self.scope.writes.append(AttributeWrite(binding.name, function.value.value, binding, True))
@@ -204,8 +205,6 @@ class _Indexer:
             elif isinstance(function.value, ast.Name):
                 binding = Binding(function.value.id, kind, node, block, value)
                 self.scope.filled.setdefault(function.value.id, []).append(binding)
-        elif function.attr == "__setattr__" and len(node.args) == 3:
-            self._set_attribute(node, node.args, block)
 
     def _set_attribute(self, node: ast.Call, arguments: list[ast.expr], block: Block) -> None:
         holder, name, value = arguments
@@ -344,6 +343,16 @@ def _unpack(
 
 _UNPACKED = {"assign": "item", "item": "item", "each": "each item", "each item": "each item"}
 """What the parts of a target are, where the whole is of a kind."""
+
+
+def _added(method: str, call: ast.Call) -> list[ast.expr]:
+    """What a method adds to the container that it is called on: of `update`, what is written out."""
+    if method in ("append", "add", "extend", "insert", "setdefault", "appendleft"):
+        return call.args[-1:]
+    if method != "update":
+        return []
+    given = [value for argument in call.args if isinstance(argument, ast.Dict) for value in argument.values]
+    return given + [keyword.value for keyword in call.keywords if keyword.arg is not None]
 
 
 def _last_name(target: ast.AST) -> str:
