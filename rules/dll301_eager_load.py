@@ -85,7 +85,7 @@ def eager_load(dataset: Dataset) -> Iterator[Finding]:
         return
     for item in dataset.items:
         read = eager.read_of(dataset.program, item)
-        if read is None or eager.is_asked_for(dataset.program, item):
+        if read is None or eager.is_asked_for(dataset.program, item) or eager.is_beside_samples(dataset, read):
             continue
         used = next(dataset.worker.reads(item.owner, item.attribute), None)
         if used is None:

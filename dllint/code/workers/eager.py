@@ -28,6 +28,7 @@ from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
+    from dllint.code.workers.datasets import Dataset
 
 _OPT_IN = (
     "cache",
@@ -43,6 +44,7 @@ _OPT_IN = (
     "offline",
 )
 """Parts of the names of options by which a user asks for the data in memory."""
+_TABLES = frozenset({"numpy.loadtxt", "numpy.genfromtxt"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 _REDUCERS = frozenset(
     (
@@ -106,6 +108,13 @@ def read_of(program: Program, item: Item) -> Read | None:
     if isinstance(item.value, Collection) and not _is_parameter(item.write.binding.value, item.frame):
         return _read_into(program, item.value)
     return None
+
+
+def is_beside_samples(dataset: Dataset, read: Read) -> bool:
+    """Whether it is a table of text that stands beside the samples, such as poses: worker code reads these by itself."""
+    if read.call not in _TABLES:
+        return False
+    return any(True for _ in dataset.worker.library_calls(apis.DECODES - _TABLES))
 
 
 def _is_parameter(node: ast.AST | None, frame: Frame) -> bool:
