@@ -111,7 +111,7 @@ def read_of(program: Program, item: Item) -> Read | None:
 
 
 def is_beside_samples(dataset: Dataset, read: Read) -> bool:
-    """Whether it is a table of text that stands beside the samples, such as poses: worker code reads these by itself."""
+    """Whether it is a table of text beside the samples, such as poses: worker code reads these by itself."""
     if read.call not in _TABLES:
         return False
     return any(True for _ in dataset.worker.library_calls(apis.DECODES - _TABLES))
