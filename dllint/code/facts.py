@@ -16,7 +16,7 @@ from dllint.code.loaders import finding as loaders
 from dllint.code.loaders import iterations
 from dllint.code.loaders.iterations import Iteration, Repetition
 from dllint.code.loaders.loader import Loader
-from dllint.code.processes import start_method
+from dllint.code.processes import start_method, tokenizers
 from dllint.code.tensors import default_device, descriptors
 from dllint.code.workers import datasets, state
 from dllint.code.workers.datasets import Dataset
@@ -194,6 +194,11 @@ class Facts:
     def has_room_for_descriptors(self) -> bool:
         """Whether the program shares tensors by files, or raises the limit of descriptors itself."""
         return descriptors.has_room(self.program)
+
+    @cached_property
+    def tokenizers_are_parallel(self) -> bool:
+        """Whether the program has tokenizers use their threads in every process."""
+        return tokenizers.are_parallel(self.program)
 
     @cached_property
     def datasets(self) -> list[Dataset]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 _FLAT = (
     "torch.utils.data.",
     "torchdata.stateful_dataloader.",
@@ -87,6 +89,7 @@ BUILTINS = frozenset(
 """The names of Python's own that mean something here."""
 
 
+@cache
 def canonical(name: str) -> str:
     """The public name of a library's function or class."""
     for old, new in _RENAMED.items():

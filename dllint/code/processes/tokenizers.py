@@ -31,7 +31,7 @@ _LISTS = frozenset(("list", "tolist", "to_list"))
 
 def waits(entry: WorkerEntry) -> Iterator[tuple[Step, ast.Call, Product]]:
     """The batches that workers encode, each with the tokenizer as it was used in main."""
-    if not _is_parallel(entry.program):
+    if not entry.program.facts.tokenizers_are_parallel:
         return
     used = next(_used_in_main(entry), None)
     if used is None:
@@ -41,7 +41,7 @@ def waits(entry: WorkerEntry) -> Iterator[tuple[Step, ast.Call, Product]]:
             yield step, call, used
 
 
-def _is_parallel(program: Program) -> bool:
+def are_parallel(program: Program) -> bool:
     """Whether the program sets the variable to true, and nowhere to anything else."""
     given = [value for module in program.modules_with(VARIABLE) if module.scope for value in _given(module.scope.node)]
     return bool(given) and all(isinstance(value, str) and value.lower() in _TRUE for value in given)

@@ -10,7 +10,7 @@ from dllint.code.language import classes, conditions
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.containers import filled_later
 from dllint.code.language.links import Block, block_of, parent
-from dllint.code.language.scopes import ClassScope, FunctionScope
+from dllint.code.language.scopes import ClassScope, FunctionScope, last_name
 from dllint.code.language.values import Collection, Frame, Function, Instance, Product, Value, Values
 from dllint.code.workers.reach import Step, WorkerCode
 from dllint.records import dataclass, field
@@ -59,6 +59,9 @@ class Item:
 class _Held:
     write: AttributeWrite
     frame: Frame
+
+
+_CLOSING = frozenset({"close", "shutdown", "release", "terminate"})
 
 
 @dataclass(slots=True)
@@ -116,10 +119,23 @@ def _steps(
         for write in scope.writes
         if isinstance(write.target.value, ast.Name) and write.target.value.id == receiver
     ]
-    steps += [(_end(call), "call", call) for call in scope.calls]
+    steps += [(_end(call), "call", call) for call in scope.calls if _may_change(call.func, receiver)]
     steps += [(_end(target), "delete", target) for target in scope.deletes]
     steps += [(_end(node), "read", node) for node in scope.attributes if _is_property(program, node, receiver, value)]
     return [(kind, node) for _, kind, node in sorted(steps, key=lambda step: step[0])]
+
+
+def _may_change(function: ast.expr, receiver: str | None) -> bool:
+    """Whether a call may change the object: by one of its methods, as the next class has them or not, or by closing
+    what it holds."""
+    if not isinstance(function, ast.Attribute):
+        return False
+    holder = function.value
+    if function.attr in _CLOSING or (isinstance(holder, ast.Name) and holder.id == receiver):
+        return True
+    if function.attr == "__init__":
+        return isinstance(holder, (ast.Call, ast.Name))
+    return isinstance(holder, ast.Call) and last_name(holder) == "super"
 
 
 def _is_passed(program: Program, node: ast.AST, frame: Frame) -> bool:
@@ -175,16 +191,9 @@ def _write(found: _Init, write: AttributeWrite, frame: Frame) -> None:
 
 def _call(program: Program, found: _Init, call: ast.Call, frame: Frame, value: Instance, depth: int) -> None:
     function = call.func
-    if not isinstance(function, ast.Attribute):
-        return
-    if function.attr in ("close", "shutdown", "release", "terminate"):
+    assert isinstance(function, ast.Attribute)
+    if function.attr in _CLOSING:
         _closed(found, function.value, frame)
-        return
-    holder = function.value
-    is_self = isinstance(holder, ast.Name) and holder.id == getattr(frame.scope, "receiver_name", None)
-    if not is_self and not isinstance(holder, (ast.Call, ast.Name)):
-        return
-    if not is_self and function.attr != "__init__" and not isinstance(holder, ast.Call):
         return
     for target in program.evaluator.values(function, frame):
         if isinstance(target, Function) and (target.receiver is not None or function.attr == "__init__"):
