@@ -21,6 +21,7 @@ IDLE = 9.0
 LONGEST = 240.0
 """Seconds after which a program that still works is given up."""
 SOME_TICKS = 3
+"""Hundredths of a second that processes take to wake up and go on waiting."""
 OWN_SHM = 'mount -t tmpfs -o size="$0" tmpfs /dev/shm && exec "$@"'
 
 
