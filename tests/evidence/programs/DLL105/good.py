@@ -1,3 +1,4 @@
+# under fork spawn: runs
 """The ranks themselves meet at the barrier."""
 
 import datetime

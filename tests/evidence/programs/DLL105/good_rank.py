@@ -1,3 +1,4 @@
+# under fork forkserver: runs
 """The dataset asks in main, and carries the answer into its workers."""
 
 import os

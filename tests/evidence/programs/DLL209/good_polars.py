@@ -1,3 +1,4 @@
+# under fork: runs
 # needs: polars
 """Main asks for everything before the workers start."""
 

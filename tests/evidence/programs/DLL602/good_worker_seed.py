@@ -1,3 +1,4 @@
+# under fork: runs
 # needs: numpy
 """torch seeds NumPy in each worker and epoch by itself."""
 
