@@ -18,6 +18,8 @@ _WITH_HEREDOCS = re.compile(r"\s*(?:onbuild\s+)?(?:run|copy|add)\s", re.IGNORECA
 _SHELL_WORD = re.compile(r"""(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+""", re.DOTALL)
 _HEREDOC = re.compile(r"\d*<<(-?)([^<]+)$")
 _QUOTES = re.compile(r"[\"']|\\(?=.)")
+_MOST_CHARACTERS = 500_000
+"""What is read of a Dockerfile: a longer one was made by a program, and a long instruction costs its square."""
 _FLAG = re.compile(r"--[a-z][a-z-]*(?:=\S*)?")
 _MOST_GLUED = 50
 """Rows that a keyword may be spread over."""
@@ -93,7 +95,7 @@ def instructions(text: str) -> list[Instruction]:
     docker's instructions is an instruction, too."""
     from dockerfile_parse import DockerfileParser
 
-    masked = _Masked(text)
+    masked = _Masked(text[:_MOST_CHARACTERS])
     structure = DockerfileParser(fileobj=io.StringIO("\n".join((*masked.lines, "")))).structure
     found = [(entry["startline"], entry["instruction"], entry["value"]) for entry in structure]
     return [masked.instruction(*entry) for entry in sorted(found) if entry[1] != "COMMENT"]

@@ -186,6 +186,11 @@ def test_a_file_name_that_is_no_unicode_costs_no_finding() -> None:
     assert report.findings
 
 
+def test_an_instruction_of_a_hundred_thousand_rows_ends() -> None:
+    rows = "    --mount=type=cache,target=/root/.cache,sharing=locked \\\n" * 100_000
+    survives(f"FROM pytorch/pytorch\nRUN {rows}    python train.py\n".encode(), "Dockerfile")
+
+
 def test_variables_that_double_end() -> None:
     with workspace() as folder:
         (folder / "Dockerfile").write_text("FROM pytorch/pytorch\n" + "ENV A=$A$A\n" * 60 + "CMD python train.py\n")
