@@ -145,6 +145,7 @@ class Facts:
         self.callables_memo: dict[tuple[object, ...], tuple[Value, ...]] = {}
         self.read_by_memo: dict[int, list[Instance]] = {}
         self._iterations: dict[Module, list[Iteration]] = {}
+        self._near: dict[Module, list[Module]] = {}
         self._repetitions: dict[int, list[Repetition]] = {}
         self._declared: dict[Module, frozenset[str]] = {}
 
@@ -168,14 +169,19 @@ class Facts:
         """Where main goes through loaders that have workers."""
         modules: dict[int, Module] = {}
         for module in {id(one.module): one.module for one in self.loaders if one.has_workers}.values():
-            modules |= {id(near): near for near in iterations.modules_near(self.program, module)}
+            modules |= {id(near): near for near in self._modules_near(module)}
         return [found for module in modules.values() for found in self._iterations_in(module)]
 
     def iterations_of(self, loader: Loader) -> list[Iteration]:
         """Where main goes through what this loader's construction makes."""
-        near = iterations.modules_near(self.program, loader.module)
+        near = self._modules_near(loader.module)
         found = [one for module in near for one in self._iterations_in(module)]
         return [one for one in found if one.loader.construction is loader.construction]
+
+    def _modules_near(self, module: Module) -> list[Module]:
+        if module not in self._near:
+            self._near[module] = iterations.modules_near(self.program, module)
+        return self._near[module]
 
     def _iterations_in(self, module: Module) -> list[Iteration]:
         if module not in self._iterations:

@@ -89,6 +89,7 @@ VALUES = chain(60, "v{next} = v{i} if v{i} else max(v{i}, v{i})")
 ARGUMENTS = chain(40, "def f{i}(x, n): return f{next}(x, n) or f{next}(n, x)")
 
 LONG = {
+    "loaders": "DataLoader(data, num_workers=2)\n" * 3_000,
     "calls": worker(chain(3_000, "def f{i}(x): return f{next}(x)")),
     "methods": f"class B:\n{METHODS}\n" + worker("def f0(i): return B().m0()"),
     "inheritance": f"class A0(Dataset): pass\n{CLASSES}\nDataLoader(A3000(), num_workers=2)",
