@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from dllint.code.apis.randomness import DRAWS
@@ -23,16 +23,27 @@ def constant_seeds(entry: WorkerEntry) -> Iterator[tuple[ConstantSeed, list[Load
 
     Of statements that follow each other only the first: they are one decision.
     """
+    for group in _in_a_row(seeding.constant_seeds(entry)):
+        first = group[0]
+        is_own = first.step.root.label != "worker_init_fn"
+        loaders = [loader for loader in entry.loaders if is_own or _starts_with(entry, loader, first.step)]
+        drawn = _drawn_from(entry, loaders) if loaders else frozenset()
+        if any(found.generators & drawn for found in group):
+            yield first, loaders
+
+
+def _in_a_row(seeds: Iterable[ConstantSeed]) -> list[list[ConstantSeed]]:
+    """The seeds, those of statements that follow each other together."""
+    groups: list[list[ConstantSeed]] = []
     last: ast.AST | None = None
-    for found in seeding.constant_seeds(entry):
-        is_own = found.step.root.label != "worker_init_fn"
-        loaders = [loader for loader in entry.loaders if is_own or _starts_with(entry, loader, found.step)]
-        if not loaders or not found.generators & _drawn_from(entry, loaders):
-            continue
+    for found in seeds:
         statement = parent(found.call)
-        if not _follows(statement, last):
-            yield found, loaders
+        if _follows(statement, last):
+            groups[-1].append(found)
+        else:
+            groups.append([found])
         last = statement
+    return groups
 
 
 def _starts_with(entry: WorkerEntry, loader: Loader, step: Step) -> bool:
