@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from dllint.code.language import conditions, folding
 from dllint.code.language.parameters import MOST_CALLERS
+from dllint.code.language.scopes import Scope
 from dllint.code.language.values import UNKNOWNS, Collection, Const, Frame, Function, Values, merge
 
 if TYPE_CHECKING:
@@ -27,5 +29,23 @@ def returned(ev: Evaluator, function: Function, call: ast.Call | None, frame: Fr
         return (Collection("generator", scope.node, inner, each=UNKNOWNS),)
     if isinstance(scope.node, ast.AsyncFunctionDef):
         return UNKNOWNS
-    values = [ev.infer(r.value, inner) for r in scope.returns if r.value is not None]
+    returns = [r for r in scope.returns if r.value is not None]
+    if call is not None and len(returns) > 1:
+        returns = [r for r in returns if not _is_ruled_out(ev, r, inner)] or returns
+    values = [ev.infer(r.value, inner) for r in returns if r.value is not None]
     return merge(values) if values else (Const(None, scope.node, scope),)
+
+
+def _is_ruled_out(ev: Evaluator, node: ast.Return, frame: Frame) -> bool:
+    """Whether the arguments of this call lead to another `return`: `load(x, kind="pt")`."""
+    tests = (found for found in conditions.leading_to(node) if _asks_for_argument(found[0], frame.scope))
+    return any(folding.verdict(ev, test, frame) is (not outcome) for test, outcome in tests)
+
+
+def _asks_for_argument(test: ast.expr, scope: Scope) -> bool:
+    """Whether a test compares a parameter with a text."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Name):
+        return False
+    bindings = scope.bindings.get(test.left.id, ())
+    texts = all(isinstance(side, ast.Constant) and isinstance(side.value, str) for side in test.comparators)
+    return texts and len(bindings) == 1 and bindings[0].kind == "parameter"

@@ -50,6 +50,10 @@ def _holds_cuda(program: Program, value: Container, where_available: bool) -> bo
     return any(devices.is_on_cuda(program, v, where_available=where_available) for v in given)
 
 
+_TO_THE_CPU = frozenset({"cpu", "to", "numpy", "tolist", "item", "copy_", "zeros", "empty", "full", "ones"})
+"""Names in a collate function by which it may take data to the CPU, or into a batch that it makes there."""
+
+
 def handed_on(loader: Loader) -> Iterator[Related]:
     """Where the CUDA tensors come from that a loader gives on a machine with a GPU."""
     program = loader.program
@@ -85,7 +89,7 @@ def _passes_on(collate: Value) -> bool:
     if not isinstance(collate, Function):
         return False
     names = {last_name(node) for node in ast.walk(collate.scope.node) if isinstance(node, ast.Attribute)}
-    return not names & {"cpu", "to", "numpy", "tolist", "item"}
+    return not names & _TO_THE_CPU
 
 
 def _by_library(program: Program, value: Value) -> Iterator[Related]:
