@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from dllint.cli import main
+from dllint.diagnose.diagnosis import evidence_of
 from dllint.diagnose.masking import masked
 from harness import ROOT
 from logs import (
@@ -19,6 +20,7 @@ from logs import (
     KILLED,
     NO_SHM,
     STARTING,
+    WAITING,
     caught,
     traceback,
 )
@@ -45,6 +47,18 @@ Captured = pytest.CaptureFixture[str]
         "DB_PASSWORD=SECRET,host=db",
         "eyJhbGciOiJIUzI1NiJ9.SECRETeyJzdWIi.SflKxwRJSMeKKF2QT4",
         "--api-key=sk-proj-SECRET0123456789abcdef",
+        "train.py --token SECRET",
+        "train.py --hf_token 'SECRET with spaces' --epochs 3",
+        "train.py --secret SECRET",
+        "mysql --password SECRET",
+        "connect host=db pwd=SECRET",
+        "DB_PASS=SECRET",
+        "GET https://store/data.tar?sig=SECRET&se=2026",
+        "GET https://store/data.tar?X-Amz-Date=1&X-Amz-Signature=SECRET",
+        "Cookie: session=SECRET; theme=SECRET",
+        "{'Set-Cookie': 'session=SECRET; Path=/'}",
+        "-----BEGIN RSA PRIVATE KEY----- MIISECRET SECRET",
+        "-----BEGIN PRIVATE KEY-----\\nSECRET\\n-----END PRIVATE KEY-----",
     ],
 )
 def test_secrets_are_masked(text: str) -> None:
@@ -53,10 +67,30 @@ def test_secrets_are_masked(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [NO_SHM, "KeyError: 'file_17.jpg'", "tokens per second: 812", "tokenizer=bert, key 7 missing"]
+    "text",
+    [
+        NO_SHM,
+        "KeyError: 'file_17.jpg'",
+        "tokens per second: 812",
+        "tokenizer=bert, key 7 missing",
+        "forward pass: 0.3 s, bypass=1, sigma=0.1",
+        "the token was lost",
+        "--pass --tokens 3",
+    ],
 )
 def test_nothing_else_is_masked(text: str) -> None:
     assert masked(text) == text
+
+
+def test_what_stands_behind_a_value_stays() -> None:
+    text = "--token SECRET Cookie: a=SECRET; b=SECRET ?sig=SECRET RuntimeError: received 0 items of ancdata"
+    assert masked(text) == "--token *** Cookie: *** ?sig=*** RuntimeError: received 0 items of ancdata"
+
+
+@pytest.mark.parametrize("width", range(100, 140, 3))
+def test_a_line_that_is_cut_between_an_option_and_its_value(width: int) -> None:
+    text = f"{'step ' * 80}--token SECRET {'x' * width}"
+    assert "SECRET" not in evidence_of(1, f"{text} received 0 items of ancdata", len(text) + 1).text
 
 
 def test_only_the_line_itself_is_shown(capsys: Captured, tmp_path: Path) -> None:
@@ -187,3 +221,45 @@ def test_the_file_in_the_traceback_comes_first(capsys: Captured, tmp_path: Path)
         handles = [Path(each["filename"]).name for each in findings if each["code"] == "DLL201"]
         assert handles[0] == f"{name}.py" and len(handles) == 2
         assert findings[0]["related"]
+
+
+BUS_ERROR = (
+    "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).\n\0"
+)
+KILLED_BY_BUS_ERROR = "RuntimeError: DataLoader worker (pid 81) is killed by signal: Bus error. It is possible that"
+CAUSED = "\nThe above exception was the direct cause of the following exception:\n\n"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        traceback("/srv/train.py main", *WAITING, last=KILLED_BY_BUS_ERROR),
+        traceback(*WAITING, last=KILLED_BY_BUS_ERROR)
+        + CAUSED
+        + traceback(
+            "/srv/train.py main", *WAITING, last="RuntimeError: DataLoader worker (pid(s) 81) exited unexpectedly"
+        ),
+        traceback("/srv/train.py main", *WAITING, last=NO_SHM),
+    ],
+    ids=["same failure", "symptom", "same class"],
+)
+def test_the_traceback_may_come_after_the_message_of_the_signal_handler(
+    rest: str, capsys: Captured, tmp_path: Path
+) -> None:
+    (tmp_path / ".devcontainer").mkdir()
+    (tmp_path / ".devcontainer" / "devcontainer.json").write_text(
+        '{"image": "pytorch/pytorch", "postCreateCommand": "python train.py"}'
+    )
+    (tmp_path / "train.py").write_text(
+        "import torch\nfrom torch.utils.data import DataLoader, Dataset\n\n\n"
+        "class Images(Dataset):\n"
+        "    def __len__(self):\n        return 999\n\n"
+        "    def __getitem__(self, i):\n        return torch.zeros(3, 2048, 2048)\n\n\n"
+        "def main():\n"
+        "    loader = DataLoader(Images(), batch_size=64, num_workers=64, prefetch_factor=16)\n"
+        "    for batch in loader:\n        print(batch)\n\n\n"
+        "if __name__ == '__main__':\n    main()\n"
+    )
+    found = diagnosed(capsys, tmp_path, BUS_ERROR + rest, tmp_path)
+    assert found[0]["name"] == "bus error"
+    assert [Path(each["filename"]).name for each in found[0]["findings"]][:2] == ["train.py", "devcontainer.json"]

@@ -50,6 +50,8 @@ class Diagnosis:
             self.evidence[:0] = evidence
             self.frames = frames
         else:
+            # A message that a signal handler prints has no traceback: that of main comes after it.
+            self.frames = self.frames or frames
             self.evidence += [each for each in evidence if each not in self.evidence]
         del self.evidence[_MOST_EVIDENCE:]
 
@@ -57,8 +59,9 @@ class Diagnosis:
 def evidence_of(row: int, text: str, at: int = 0, when: Moment | None = None) -> Evidence:
     """The line, or the part of a long one around the place `at` that speaks."""
     if at > _LONGEST_EVIDENCE // 2:
-        # From a word on: the rest of a token that is cut in two could not be masked.
-        text = f"... {text[at - _LONGEST_EVIDENCE // 4 :].partition(' ')[2]}"
+        # Masked before it is cut: a value has to be seen with its name. From a word on, for what was cut in two before.
+        before = masked(text[max(0, at - 4 * _LONGEST_EVIDENCE) : at])
+        text = f"... {before[-_LONGEST_EVIDENCE // 4 :].partition(' ')[2]}{text[at:]}"
     return Evidence(row, masked(text.strip()[: 2 * _LONGEST_EVIDENCE])[:_LONGEST_EVIDENCE], when)
 
 

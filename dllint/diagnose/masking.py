@@ -13,6 +13,27 @@ _NAMED = re.compile(
     (?P<value> "[^"]*" | '[^']*' | [^\s,;&"']+ )
     """
 )
+_SHORT_NAMED = re.compile(
+    r"""(?ix)
+    (?<![a-z0-9]) (?P<key> (?: pwd | pass | (?:x-\w{1,10}-)? sig(?:nature)? | session(?:[_-]?id)? ) = )
+    (?P<value> "[^"]*" | '[^']*' | [^\s,;&"']+ )
+    """
+)
+"""Words that other texts hold as well: a forward pass, a signature. Only what follows the sign at once is a value."""
+_FLAG = re.compile(
+    r"""(?ix)
+    (?<![\w-]) (?P<flag> --? (?:[\w-]{1,40}[_-])? (?: token | secret | passw(?:or)?d | pass | pwd | passphrase
+      | (?:api|access|secret|private|auth)[_-]?key | credentials? ) ) (?P<space> \s+ )
+    (?P<value> "[^"]*" | '[^']*' | (?!-)[^\s"']+ )
+    """
+)
+_COOKIE = re.compile(
+    r"""(?ix)
+    (?P<key> \b (?:set-)? cookie ["']? \s* [=:] \s* )
+    (?P<value> "[^"]*" | '[^']*' | [^\s;,"']+ (?: ; \s* [^\s;,="']+ (?: =[^\s;,"']* )? )* )
+    """
+)
+_PRIVATE_KEY = re.compile(r"(?s)(BEGIN(?: [A-Z0-9]{1,20}){0,3} PRIVATE KEY(?: BLOCK)?-*).+?(?=-+END |\Z)")
 _BARE = re.compile(
     r"""(?x)
     (?<![A-Za-z0-9]) (?:
@@ -31,9 +52,15 @@ _USER_TOKEN_IN_URL = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[\w-]{20,}@")
 
 
 def masked(text: str) -> str:
-    """`text` with the values of key-like words, tokens of known shapes and passwords in URLs replaced."""
+    """`text` with the values of key-like words and options, cookies, private keys, signatures and passwords in URLs and
+    tokens of known shapes replaced.
+    """
     text = _IN_URL.sub(rf"\1:{_MASK}@", text)
     text = _USER_TOKEN_IN_URL.sub(rf"\1{_MASK}@", text)
+    text = _PRIVATE_KEY.sub(rf"\1 {_MASK}", text)
+    text = _COOKIE.sub(rf"\g<key>{_MASK}", text)
+    text = _FLAG.sub(rf"\g<flag>\g<space>{_MASK}", text)
+    text = _SHORT_NAMED.sub(rf"\g<key>{_MASK}", text)
     text = _NAMED.sub(lambda found: f"{found['key']}{found['scheme'] or ''}{_MASK}", text)
     text = _BEARER.sub(rf"\1 {_MASK}", text)
     return _BARE.sub(_MASK, text)

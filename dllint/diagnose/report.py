@@ -10,7 +10,9 @@ from dllint.diagnose.advice import Advice, advice_on
 from dllint.diagnose.classification import Log
 from dllint.diagnose.diagnosis import Diagnosis
 from dllint.diagnose.nearest import Near
+from dllint.diagnose.signature import Role
 from dllint.diagnose.suspects import ranked
+from dllint.diagnose.tracebacks import Frame
 from dllint.finding import Finding
 from dllint.output import printable
 from dllint.output.json_ import as_dict
@@ -33,8 +35,18 @@ def answers(log: Log, findings: Sequence[Finding]) -> list[Answer]:
     found = []
     for diagnosis in log.diagnoses:
         advice = advice_on(diagnosis.signature)
-        found.append(Answer(diagnosis, advice, ranked(findings, advice.rules, diagnosis.frames)))
+        found.append(Answer(diagnosis, advice, ranked(findings, advice.rules, _frames(diagnosis, log))))
     return found
+
+
+def _frames(diagnosis: Diagnosis, log: Log) -> Sequence[Frame]:
+    """Where the failure passed; of one without a traceback through the project, where its class or a symptom did."""
+    others = (
+        each.frames
+        for each in log.diagnoses
+        if each.signature.failure is diagnosis.signature.failure or each.signature.role is Role.SYMPTOM
+    )
+    return diagnosis.frames or next(filter(None, others), ())
 
 
 def as_json(found: Sequence[Answer]) -> str:
