@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.code.apis.watched import CONTAINERS
 from dllint.code.program import Program, Unreadable, is_config
 from dllint.files import Kind, Project, SourceFile
+from dllint.patterns import pattern
 from dllint.records import replace
 from dllint.settings import Settings
 from dllint.suppressions import Source
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 _LARGEST = 5_000_000
 """Bytes of a file that is not code: what is larger is data, or generated."""
 _CODE = (Kind.PYTHON, Kind.NOTEBOOK)
+
+_START = 10_000
+"""Bytes that tell what a file is that is too large to be read whole."""
+_LAUNCHER = pattern(rb"(?m)^(?:services|apiVersion)[ \t]*:")
 
 
 class WholeProject:
@@ -84,7 +89,12 @@ class WholeProject:
             if file.explicit or (file.target and file.kind in (Kind.YAML, Kind.DOCKERFILE)):
                 self._unreadable.append(Unreadable(file.path, 1, 1, error.strerror or "cannot be read"))
             return None
-        return data if len(data) <= _LARGEST and (file.explicit or data) else None
+        if len(data) > _LARGEST:
+            if file.explicit or (file.target and _is_launcher(file, data)):
+                reason = f"larger than {_LARGEST // 1_000_000} MB"
+                self._unreadable.append(Unreadable(file.path, 1, 1, reason))
+            return None
+        return data if file.explicit or data else None
 
     @property
     def size(self) -> int:
@@ -117,3 +127,8 @@ class WholeProject:
     @cached_property
     def _deployed(self) -> dict[str, DeployFile]:
         return {file.path: file for file in self.plan.files.values()}
+
+
+def _is_launcher(file: SourceFile, data: bytes) -> bool:
+    """Whether a file too large to be parsed starts as a compose file, or a manifest of Kubernetes, does."""
+    return file.kind is Kind.YAML and _LAUNCHER.search(data[:_START]) is not None

@@ -1,7 +1,8 @@
 """DLL001 unreadable-file
 
 ## What it does
-Reports a file that cannot be decoded or parsed, where it matters: it uses torch, or it was named on the command line.
+Reports a file that cannot be decoded or parsed, where it matters: it uses torch, it is plainly a Dockerfile, a compose
+file or a manifest of Kubernetes, or it was named on the command line.
 The reason may be wrong bytes for its encoding, a syntax error, Python 2, NUL bytes, a size that no source file has, or
 syntax that is newer than the Python that runs dllint.
 

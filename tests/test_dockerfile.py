@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dllint.syntax.dockerfile import Instruction, instructions
+from dllint.syntax.dockerfile import Instruction, instructions, refusal
 
 TRICKY = {
     "here-documents": "FROM a\nRUN cat <<EOF >x && cat <<-'B C' >y\nFROM z\nEOF\n\tq\n\tB C\nRUN c <<EOF;x\nEOF;x\n",
@@ -79,3 +79,37 @@ def test_flags_and_words_are_parted() -> None:
 @pytest.mark.parametrize("text", ["", "\n", "#", "\\", "RUN \\\n", "FROM a\nRUN <<\n", "{{ FROM }}\n<html>\n", "\0\0"])
 def test_what_is_no_dockerfile_raises_nothing(text: str) -> None:
     assert all(found.first <= found.last for found in instructions(text))
+
+
+@pytest.mark.parametrize("name", TRICKY)
+def test_what_buildkit_takes_is_not_refused(name: str) -> None:
+    assert refusal(TRICKY[name], instructions(TRICKY[name])) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ("FROM a\nRUN b \\\n  c\nFOO bar\n", 4),
+        ("# syntax=docker/dockerfile:1\nFROM a\nCOPPY a b\n", 3),
+        ("ARG a\nRUN x\nFROM b\n", 2),
+        ("ONBUILD RUN x\nFROM b\n", 1),
+        ("FROM a\n\0\1 x\n", 2),
+    ],
+)
+def test_what_docker_refuses_is_told_with_its_row(text: str, row: int) -> None:
+    fault = refusal(text, instructions(text))
+    assert fault is not None
+    assert fault.row == row
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# syntax = devthefuture/dockerfile-x\nINCLUDE base\nFROM a\n",
+        "FROM a\n@EXTRA@\n$MORE x\n",
+        "FROM a\nRUN <<EOF\nFOO bar\nEOF\n",
+        "",
+    ],
+)
+def test_what_may_be_a_dockerfile_of_another_kind_is_not_refused(text: str) -> None:
+    assert refusal(text, instructions(text)) is None

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dllint.syntax.tree import Tree
 
 _LINE_END = pattern("\r\n|\r|\n")
-_MARKS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 class Documents(NamedTuple):
@@ -40,7 +39,9 @@ class DeployFile:
         self.kind: Kind = file.kind
         self.is_target = file.target
         self.explicit = file.explicit
-        self.data = _as_utf8(data)
+        self.is_utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        """Whether a mark at its start says so."""
+        self.data = data.decode("utf-16", "replace").encode("utf-8", "replace") if self.is_utf16 else data
         """The bytes; of a file in UTF-16 those that it has in UTF-8."""
 
     @property
@@ -102,8 +103,3 @@ class DeployFile:
         """The text of a row, without the space around it."""
         line = self.lines[row - 1] if 0 < row <= len(self.lines) else ""
         return self.at(row, len(line) - len(line.lstrip()) + 1)
-
-
-def _as_utf8(data: bytes) -> bytes:
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None)
-    return data if encoding is None else data.decode(encoding, "replace").encode("utf-8", "replace")

@@ -10,7 +10,10 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
+
+from dllint.syntax.python import CannotParseError
 
 _DIRECTIVE = re.compile(r"#\s*([a-zA-Z][a-zA-Z0-9]*)\s*=\s*(.+?)\s*$")
 _DIRECTIVES = frozenset({"syntax", "escape", "check"})
@@ -21,6 +24,32 @@ _QUOTES = re.compile(r"[\"']|\\(?=.)")
 _MOST_CHARACTERS = 500_000
 """What is read of a Dockerfile: a longer one was made by a program, and a long instruction costs its square."""
 _FLAG = re.compile(r"--[a-z][a-z-]*(?:=\S*)?")
+_MOST_DIRECTIVES, _LONGEST_WORD = 5, 40
+_FRONTENDS = frozenset({"dockerfile", "dockerfile-upstream"})
+"""Images whose parser is docker's own; others may know further instructions."""
+KEYWORDS = frozenset(
+    [
+        "ADD",
+        "ARG",
+        "CMD",
+        "COPY",
+        "ENTRYPOINT",
+        "ENV",
+        "EXPOSE",
+        "FROM",
+        "HEALTHCHECK",
+        "LABEL",
+        "MAINTAINER",
+        "ONBUILD",
+        "RUN",
+        "SHELL",
+        "STOPSIGNAL",
+        "USER",
+        "VOLUME",
+        "WORKDIR",
+    ]
+)
+"""The instructions of a Dockerfile."""
 _MOST_GLUED = 50
 """Rows that a keyword may be spread over."""
 _KEEP = "\ue000"
@@ -99,6 +128,41 @@ def instructions(text: str) -> list[Instruction]:
     structure = DockerfileParser(fileobj=io.StringIO("\n".join((*masked.lines, "")))).structure
     found = [(entry["startline"], entry["instruction"], entry["value"]) for entry in structure]
     return [masked.instruction(*entry) for entry in sorted(found) if entry[1] != "COMMENT"]
+
+
+def refusal(text: str, found: Iterable[Instruction]) -> CannotParseError | None:
+    """Why docker refuses the Dockerfile that has these instructions; None where it takes them, or that is not sure."""
+    frontend = _frontend(text)
+    if len(text) > _MOST_CHARACTERS or (frontend and frontend not in _FRONTENDS):
+        return None
+    in_stage = False
+    for each in found:
+        in_stage = in_stage or (each.keyword == "FROM" and not each.on_build)
+        if each.keyword not in KEYWORDS and not each.on_build:
+            return _unknown(each)
+        if not in_stage and (each.keyword != "ARG" or each.on_build):
+            return CannotParseError(f"{each.keyword} stands before the first FROM", each.first)
+    return None
+
+
+def _unknown(instruction: Instruction) -> CannotParseError | None:
+    word = instruction.keyword
+    if word.isascii() and word.isalpha() and len(word) <= _LONGEST_WORD:
+        return CannotParseError(f"`{word}` is no instruction of a Dockerfile", instruction.first)
+    if "\0" in word or "\ufffd" in word:
+        return CannotParseError("binary data in the place of an instruction", instruction.first)
+    return None
+
+
+def _frontend(text: str) -> str:
+    """The last name, without a tag, of the image that parses the Dockerfile; empty where its directive names none."""
+    for line in text.split("\n", _MOST_DIRECTIVES)[:_MOST_DIRECTIVES]:
+        found = _DIRECTIVE.match(line.removesuffix("\r"))
+        if found is None:
+            break
+        if found[1].lower() == "syntax":
+            return found[2].split()[0].rpartition("/")[2].partition("@")[0].partition(":")[0]
+    return ""
 
 
 def unquoted(word: str) -> str:

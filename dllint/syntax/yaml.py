@@ -34,7 +34,7 @@ def documents(text: str, path: str = "", row: int = 0) -> Iterator[Node]:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         row, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
-        problem = getattr(error, "problem", None) or "not readable as YAML"
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable as YAML"
         raise CannotParseError(str(problem), row, column) from None
 
 

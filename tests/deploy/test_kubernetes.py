@@ -224,6 +224,34 @@ def test_broken_manifest_is_unreadable(tmp_path: Path) -> None:
     assert [error.row for error in plan.unreadable()] == [17]
 
 
+BROKEN = {
+    "an indent too small": ("- name: a\n   image: torch\n", 6),
+    "a tab": ("\t- name: a\n", 5),
+    "a bracket": ("[\n  - name: a\n", 6),
+    "a NUL byte": ("- name: a\0\n", 1),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_manifest_that_is_broken_from_the_start_is_unreadable(tmp_path: Path, fault: str) -> None:
+    rest, row = BROKEN[fault]
+    plan = plan_of(tmp_path, {"pod.yaml": "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  " + rest})
+
+    assert [error.row for error in plan.unreadable()] == [row]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apiVersion: v1\nkind: Pod\nspec:\n{% if gpu %}\n  containers: []\n",
+        "apiVersion: v1\nkind: Pod\nspec:\n  a: &x 1\n  b: &x 2\n  containers: []\n",
+        "of: [\n  apiVersion: v1\n  kind: Pod\n  containers: [\n",
+    ],
+)
+def test_what_is_no_broken_manifest_is_silent(tmp_path: Path, text: str) -> None:
+    assert not list(plan_of(tmp_path, {"pod.yaml": text}).unreadable())
+
+
 ARGO = """\
 apiVersion: argoproj.io/v1alpha1
 kind: Workflow

@@ -59,7 +59,7 @@ class CodeFrontEnd(NamedTuple):
 _WITH_COMMANDS = frozenset((Kind.SHELL, Kind.MAKEFILE, Kind.MARKDOWN, Kind.POWERSHELL, Kind.BATCH, Kind.YAML))
 _WITH_COMMANDS |= {Kind.RESTRUCTURED, Kind.QUADLET}
 FRONT_ENDS: tuple[FrontEnd, ...] = (
-    FrontEnd("dockerfile", frozenset({Kind.DOCKERFILE}), ((b"FROM",), (b"from",), (b"From",))),
+    FrontEnd("dockerfile", frozenset({Kind.DOCKERFILE}), ((),)),
     FrontEnd("docker_run", _WITH_COMMANDS, ((b"docker",), (b"podman",), (b"nerdctl",), (b"DOCKER",))),
     FrontEnd(
         "ci_jobs",

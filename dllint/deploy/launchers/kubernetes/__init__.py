@@ -14,6 +14,7 @@ from dllint.deploy.launchers.kubernetes.trainjob import train_job
 from dllint.deploy.workload import ShmSource, Workload
 from dllint.files import Kind
 from dllint.finding import Location, Related
+from dllint.patterns import pattern
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -28,9 +29,16 @@ def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
         return
     found = [item for tree, related in _rendered(file, plan, made) for item in _workloads(tree, file, plan, related)]
     yield from most_concerning(found)
-    error = None if file.kind is Kind.SHELL or file.has(b"{{") else file.documents.error
-    if error is not None and file.documents.trees and any("apiVersion" in tree for tree in file.documents.trees):
-        raise error
+    if file.kind is Kind.YAML and file.documents.error is not None and _is_manifest(file):
+        raise file.documents.error
+
+
+def _is_manifest(file: DeployFile) -> bool:
+    """Whether a file is meant as YAML for Kubernetes, by its lines, and no template that becomes one."""
+    error = file.documents.error
+    if any(file.has(opening) for opening in _TEMPLATE) or (error is not None and error.reason == _TAKEN):
+        return False
+    return any("apiVersion" in tree for tree in file.documents.trees) or all(words.search(file.data) for words in _KEYS)
 
 
 def _rendered(file: DeployFile, plan: Plan, made: Builds) -> Iterator[Rendered]:
@@ -88,4 +96,9 @@ def _shared(workload: Workload) -> tuple[int, int]:
     return _ORDER.get(workload.shm.source, 4), size if size is not None else 1 << 62
 
 
+_TEMPLATE = (b"{{", b"{%", b"<%")
+"""What the languages of templates open an expression or a statement with."""
+_TAKEN = "second occurrence"
+"""What PyYAML says of an anchor that is set anew; YAML 1.2, and Kubernetes, take it."""
+_KEYS = (pattern(rb"(?m)^(?:\xef\xbb\xbf)?apiVersion[ \t]*:"), pattern(rb"(?m)^(?:\xef\xbb\xbf)?kind[ \t]*:"))
 _ORDER = {ShmSource.DEFAULT: 1, ShmSource.DISK: 2, ShmSource.SIZE: 3, ShmSource.MEMORY: 3}
