@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -94,7 +94,7 @@ def examine(machine: Machine, loaders: Sequence[LoaderRun], batch_bytes: int | N
     demand = max(demands, key=lambda each: each.bytes, default=None)
     budgets = [
         _shared_memory(machine, demand, loaders),
-        _memory(machine, demand),
+        _memory(machine, demand, loaders),
         _processors(machine, loaders),
         _open_files(machine),
     ]
@@ -104,15 +104,22 @@ def examine(machine: Machine, loaders: Sequence[LoaderRun], batch_bytes: int | N
 # Budgets
 
 
-def _shared_memory(machine: Machine, demand: Demand | None, loaders: Iterable[LoaderRun]) -> Budget:
+def _no_need(loaders: Sequence[LoaderRun]) -> str:
+    """Why nothing is needed for workers: there are none; empty if there may be some."""
+    if not loaders:
+        return "there are no loaders to fit"
+    return "" if any(loader.most_workers != 0 for loader in loaders) else "no loader has workers"
+
+
+def _shared_memory(machine: Machine, demand: Demand | None, loaders: Sequence[LoaderRun]) -> Budget:
     name, total = "shared memory", machine.shm_total
     where = "this container" if machine.container else "this machine"
+    if idle := _no_need(loaders):
+        has = f"; {where} has {shown(total)}" if total is not None else ""
+        return Budget(name, Verdict.FITS, f"{idle}{has}", 0, total)
     if total is None:
         return Budget(name, Verdict.UNKNOWN, f"{where} has no /dev/shm that could be looked at")
     if demand is None:
-        working = any(loader.most_workers != 0 for loader in loaders)
-        if not working:
-            return Budget(name, Verdict.FITS, f"no loader has workers; {where} has {shown(total)}", 0, total)
         text = f"the bytes of a batch cannot be read off the code; {where} has {shown(total)}"
         return Budget(name, Verdict.UNKNOWN, text, None, total, "say them with --batch-bytes, such as 600MB")
     text = (
@@ -124,13 +131,15 @@ def _shared_memory(machine: Machine, demand: Demand | None, loaders: Iterable[Lo
     return Budget(name, Verdict.FITS, text, demand.bytes, total)
 
 
-def _memory(machine: Machine, demand: Demand | None) -> Budget:
+def _memory(machine: Machine, demand: Demand | None, loaders: Sequence[LoaderRun]) -> Budget:
     name = "memory"
     have = machine.memory_free
     if have is None:
         return Budget(name, Verdict.UNKNOWN, "how much memory is free cannot be told here")
     limit = f" of a limit of {shown(machine.memory_limit)}" if machine.memory_limit is not None else ""
     text = f"{shown(have)}{limit} are free"
+    if idle := _no_need(loaders):
+        return Budget(name, Verdict.FITS, f"{idle}; {text}", 0, have)
     if demand is None:
         return Budget(name, Verdict.UNKNOWN, text, None, have)
     text += f"; batches in shared memory count against it: {shown(demand.bytes)}"
@@ -138,9 +147,11 @@ def _memory(machine: Machine, demand: Demand | None) -> Budget:
     return Budget(name, verdict, text, demand.bytes, have, "raise the limit" if verdict is Verdict.OVER else "")
 
 
-def _processors(machine: Machine, loaders: Iterable[LoaderRun]) -> Budget:
+def _processors(machine: Machine, loaders: Sequence[LoaderRun]) -> Budget:
     name, have = "processors", machine.processors
     usable = f"{have} of {machine.processors_in_machine} CPUs may be used"
+    if idle := _no_need(loaders):
+        return Budget(name, Verdict.FITS, f"{idle}; {usable}", 0, have)
     known = [loader for loader in loaders if loader.workers]
     if not known:
         return Budget(name, Verdict.UNKNOWN, usable, None, have)

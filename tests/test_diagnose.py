@@ -288,3 +288,49 @@ def test_a_large_log_takes_little_memory(tmp_path: Path) -> None:
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "worker killed" in result.stdout
     assert log.stat().st_size > 100_000_000 and int(result.stderr) < 100_000
+
+
+# Memory
+
+
+SLURM = "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=71.0. Some of your processes may have been killed\n"
+
+
+@pytest.mark.parametrize(
+    "kill",
+    [
+        SLURM,
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=71.batch. Some tasks have been OOM Killed.\n",
+        "Last state: Terminated, reason: OOMKilled, exit code: 137\n",
+        "kernel: [81.2] Killed process 4711 (python) total-vm:9kB, anon-rss:7kB\n",
+    ],
+)
+@pytest.mark.parametrize("after", [False, True])
+def test_a_process_killed_for_memory_explains_a_worker_that_is_gone(kill: str, after: bool) -> None:
+    log = f"epoch 3\n{EXITED}step 7\n{kill}" if after else f"epoch 3\n{kill}step 7\n{EXITED}"
+    first, second = read(log).diagnoses
+    assert (first.signature.name, first.signature.failure.value) == ("out of memory", "B")
+    assert [each.text for each in first.evidence] == [kill.strip()]
+    assert second.signature.name == "worker exited"
+
+
+@pytest.mark.parametrize("line", ["oom_kill 0", "oom_kill_disable 1", '"OOMKilled": false,', "killed by oom policy"])
+def test_what_only_names_the_killer(line: str) -> None:
+    assert names(f"{line}\n{EXITED}") == ["worker exited"]
+
+
+def test_a_kill_far_from_the_worker_explains_nothing() -> None:
+    assert names(SLURM + "step of training\n" * 500 + EXITED) == ["worker exited"]
+    assert names(SLURM + KILLED) == ["out of memory", "worker killed"]
+    assert names(SLURM + NO_SHM) == ["shared memory full"]
+
+
+# Nearest
+
+
+def test_a_full_disk_comes_nearest_to_full_shared_memory() -> None:
+    for line in (
+        "OSError: [Errno 28] No space left on device",
+        "OSError: [Errno 28] No space left on device: '/ckpt/3.pt'",
+    ):
+        assert [near.name for near in read(f"epoch 1\n{line}\n").nearest] == ["shared memory full"]

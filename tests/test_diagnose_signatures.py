@@ -19,12 +19,19 @@ TEXTS = {
     "bus error": [
         "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory.\n\0",
         "RuntimeError: DataLoader worker (pid 81) is killed by signal: Bus error. It is possible that",
+        "E1129 20:33:30.123456 812 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -7)"
+        " local_rank: 0 (pid: 831) of binary: /usr/bin/python3",
+        "torch.multiprocessing.spawn.ProcessExitedException: process 0 terminated with signal SIGBUS",
+        "  traceback : Signal 7 (SIGBUS) received by PID 831",
+        "Fatal Python error: Bus error",
     ],
     "shared memory full": [
         "RuntimeError: unable to allocate shared memory(shm) for file </torch_7_88_0>: No space left on device (28)",
         "RuntimeError: unable to write to file </torch_18_1340>",
         "RuntimeError: unable to resize file </torch_7_88_0> to the right size: No space left on device (28)",
         "OSError: [Errno 28] No space left on device: '/dev/shm/joblib_memmapping_folder_1/a.pkl'",
+        'OSError: [Errno 28] No space left on device: "/dev/shm/torch_123"',
+        "OSError: [Errno 28] No space left on device: '/torch_7_880_3'",
     ],
     "ancdata": ["RuntimeError: received 0 items of ancdata"],
     "too many open files": [
@@ -174,6 +181,13 @@ Segmentation fault (core dumped)
 Killed
 /bin/sh: line 1: 4711 Killed                  python train.py
 Fatal Python error: Segmentation fault
+Fatal Python error: Aborted
+torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 0 (pid: 831) of binary: python
+OSError: [Errno 28] No space left on device: '/data/torch_7.pt'
+TypeError: cannot pickle '_thread.lock' object in dask
+slurmstepd: error: Detected 1 oom-kill event(s) in StepId=71.0. Some of your processes may have been killed
+kubelet: container web of pod shop-7 terminated, reason: OOMKilled
+[1.2] Memory cgroup out of memory: Killed process 991 (nginx)
 OSError: [Errno 28] No space left on device: '/checkpoints/epoch_3.pt'
 OSError: [Errno 28] No space left on device
 RuntimeError: [enforce fail at inline_container.cc:603] . unexpected pos 704 vs 598, No space left on device

@@ -84,6 +84,18 @@ def test_a_project_without_loaders_needs_nothing(tmp_path: Path) -> None:
     status, found = doctor(str(tmp_path))
     assert status == 0
     assert found["verdict"] == "fits"
+    for name in ("shared memory", "memory", "processors"):
+        assert budget(found, name)["text"].startswith("there are no loaders to fit")
+        assert (budget(found, name)["verdict"], budget(found, name)["need"]) == ("fits", 0)
+
+
+def test_loaders_without_workers_need_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        "from torch.utils.data import DataLoader\n\nfor batch in DataLoader([1, 2]):\n    print(batch)\n"
+    )
+    status, found = doctor(str(tmp_path))
+    assert status == 0
+    assert budget(found, "processors")["text"].startswith("no loader has workers")
 
 
 def test_a_missing_path_is_named() -> None:

@@ -8,12 +8,15 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from dllint.diagnose.cleaning import Line, lines_of
-from dllint.diagnose.diagnosis import Diagnosis, Evidence, evidence_of, in_order
+from dllint.diagnose.diagnosis import LINES_BETWEEN, Diagnosis, Evidence, evidence_of, in_order
 from dllint.diagnose.inferred import (
     CAUGHT,
     ENDED_BY_TIMEOUT,
+    ENDED_WITHOUT_A_CAUSE,
     EXIT_STATUS,
+    KILLED_FOR_MEMORY,
     LOST_BATCH,
+    OOM_KILL,
     SAMPLE_ERRORS,
     SAMPLE_RAISED,
     WORKER_RAISED,
@@ -33,6 +36,7 @@ _WRAPPED_AT = 60
 """Length from which a line may have been broken by a terminal."""
 _MOST_DULL = 20_000
 _MOST_SKIPPED = 16
+_MOST_KILLS = 64
 _MOST_WRITERS = 1_000
 _RAISED = re.compile(
     r"(?:\S+\s+){0,3}?(?!(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b)"
@@ -99,6 +103,8 @@ class _Reader:
         self.bare: set[str] = set()
         """Names of those that were seen without the frames that belong to them."""
         self.status: tuple[int, Evidence] | None = None
+        self.kills: deque[Evidence] = deque(maxlen=_MOST_KILLS)
+        """Lines that tell of a process killed for want of memory, whosever it was."""
         self.stamp = ""
         """The time on the last line that had any."""
         self.skipped: deque[bytes] = deque(maxlen=_MOST_SKIPPED)
@@ -126,6 +132,7 @@ class _Reader:
         if LOST_BATCH.name in self.found:  # a log that starts in the middle of such a traceback
             for name in self.bare & {UNPICKLABLE}:
                 del self.found[name]
+        self._blame_memory()
         failures = list(self.found.values())
         status = self.status[0] if self.status else None
         if status == 0:  # whatever was warned of did not come
@@ -161,6 +168,9 @@ class _Reader:
         if signature is not None:
             found = re.search(signature.pattern, text)
             self._report(writer, signature, self._evidence(row, text, found.start() if found else 0))
+            return True
+        if OOM_KILL.search(text):
+            self.kills.append(self._evidence(row, text))
             return True
         return self._end_of_traceback(writer, row, text) or status is not None
 
@@ -243,6 +253,16 @@ class _Reader:
             self.found[signature.name] = Diagnosis(signature, lines, frames)
         else:
             known.add(lines, frames)
+
+    def _blame_memory(self) -> None:
+        """Out of memory it was, where something was killed for want of it close to the end of a worker."""
+        ends = [each.line for name in ENDED_WITHOUT_A_CAUSE if name in self.found for each in self.found[name].evidence]
+        for kill in self.kills:
+            if not any(abs(kill.line - end) <= LINES_BETWEEN for end in ends):
+                continue
+            known = self.found.setdefault(KILLED_FOR_MEMORY.name, Diagnosis(KILLED_FOR_MEMORY, [kill]))
+            if kill not in known.evidence:
+                known.add([kill], ())
 
     def _raised(self, writer: _Writer, exception: str, last: Evidence) -> None:
         """An exception that no signature knows, out of a worker or out of making a sample in main."""

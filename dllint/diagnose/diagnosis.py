@@ -13,7 +13,7 @@ from dllint.records import dataclass
 
 _MOST_EVIDENCE = 5
 _LONGEST_EVIDENCE = 500
-_LINES_BETWEEN, _SECONDS_BETWEEN = 400, 10
+LINES_BETWEEN, _SECONDS_BETWEEN = 400, 10
 """How far a symptom may stand before the cause that explains it: processes do not wait for one another."""
 
 
@@ -71,7 +71,7 @@ def in_order(failures: list[Diagnosis]) -> list[Diagnosis]:
     A symptom stands behind a cause close to it, and warnings stand last.
     """
     clock = comparable(each.first.when for each in failures)
-    reach = _LINES_BETWEEN if clock is None else _SECONDS_BETWEEN
+    reach = LINES_BETWEEN if clock is None else _SECONDS_BETWEEN
     lines = [each.first.line for each in failures]
     places = list(zip(lines if clock is None else clock, lines, strict=True))
     causes = [place for place, each in zip(places, failures, strict=True) if each.signature.role is Role.CAUSE]

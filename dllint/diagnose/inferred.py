@@ -23,7 +23,12 @@ ENDED_BY_TIMEOUT = Signature(
     "ended by timeout", Failure.STALL, "",
     "the run did not end by itself: timeout(1) had to end it (exit code 124)", "all", "run", role=Role.SYMPTOM,
 )  # fmt: skip
-OTHERS = (LOST_BATCH, SAMPLE_RAISED, WORKER_RAISED, ENDED_BY_TIMEOUT)
+KILLED_FOR_MEMORY = Signature(
+    "out of memory", Failure.WORKER_DIED, "",
+    "the job, the container or the machine ran out of memory, and processes of it were killed: a worker is gone",
+    "all", "read",
+)  # fmt: skip
+OTHERS = (LOST_BATCH, SAMPLE_RAISED, WORKER_RAISED, ENDED_BY_TIMEOUT, KILLED_FOR_MEMORY)
 
 SAMPLE_ERRORS = frozenset(
     """
@@ -34,6 +39,14 @@ SAMPLE_ERRORS = frozenset(
     """.split()  # noqa: SIM905 - one reads better than 24 strings
 )
 """Exceptions that speak of one sample and its file, not of the code around it. `error`: cv2's, zlib's, struct's."""
+
+OOM_KILL = re.compile(
+    r"\boom[-_]kill(?!_disable|\w*[\s:=]+0\b)|\bOOMKilled\b(?![\"']?\s*[:=]\s*(?:false|0))"
+    r"|\bKilled process \d+ \((?:python[\d.]*|pt_data_worker|pt_main_thread)"
+)
+"""What Slurm, Kubernetes and kernels say of any process: it counts close to the end of a worker."""
+ENDED_WITHOUT_A_CAUSE = ("worker exited", "connection to the worker lost", "worker killed")
+"""Signatures of workers that are gone, by texts that do not say why."""
 
 CAUGHT = re.compile(r"Caught (\w+) in (?:DataLoader worker process \d+|pin memory thread(?: for device \S+)?)\b")
 EXIT_STATUS = re.compile(r"\bexit(?:ed)?(?: with)?(?: code| status)[ :=]*(\d+)\b")

@@ -10,6 +10,8 @@ from dllint.diagnose.masking import masked
 from dllint.diagnose.signatures import SIGNATURES
 
 _WORD = re.compile(r"[A-Za-z]{3,}")
+_OF_ANY_ERROR = re.compile(r"errno|\w+error")
+"""Words that say nothing: each exception of the system has them."""
 _CLOSE = 0.5
 _MOST = 3
 _MOST_LOOKED_AT = 5_000
@@ -36,7 +38,7 @@ class Nearest:
         """Look at one line that no signature matched."""
         if len(self._seen) > _MOST_LOOKED_AT:
             return
-        words = frozenset(word.lower() for word in _WORD.findall(text[:500]))
+        words = _words(text[:500])
         if len(words) < 2 or words in self._seen:
             return
         self._seen.add(words)
@@ -52,9 +54,13 @@ class Nearest:
         return [near for _, near in self._found]
 
 
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word for word in map(str.lower, _WORD.findall(text)) if not _OF_ANY_ERROR.fullmatch(word))
+
+
 def _vocabulary() -> Iterator[tuple[str, frozenset[str]]]:
     for signature in SIGNATURES:
         for part in signature.pattern.split("|"):
-            words = frozenset(word.lower() for word in _WORD.findall(re.sub(r"\\[a-zA-Z]", " ", part)))
+            words = _words(re.sub(r"\\[a-zA-Z]", " ", part))
             if len(words) >= 2:
                 yield signature.name, words

@@ -33,6 +33,13 @@ SIGNATURES = (
         "up to 2.9", "run",
     ),
     Signature(
+        "bus error", A,
+        r"failed \(exitcode: -7\)|terminated with signal SIGBUS|Signal 7 \(SIGBUS\) received by PID"
+        r"|Fatal Python error: Bus error",
+        "a process ended with SIGBUS: nearly always /dev/shm was full when it touched a page of a batch",
+        "all", "read",
+    ),
+    Signature(
         "shared memory full", A,
         r"unable to (?:allocate shared memory\(shm\) for|write to|resize) file <?/torch_\S*>?.*No space left on device"
         r"|unable to write to file </torch_"
@@ -46,7 +53,7 @@ SIGNATURES = (
         "all", "run", inside=_LOCK, strict=True,
     ),
     Signature(
-        "shared memory full", A, r"No space left on device: '?/dev/shm/",
+        "shared memory full", A, r"No space left on device: ['\"]?/(?:dev/shm/|torch_\d+_\d)",
         "a file could not be put into /dev/shm: it is full", "all", "read",
     ),
     Signature(
@@ -137,7 +144,7 @@ SIGNATURES = (
     Signature(
         UNPICKLABLE, G,
         r"Can't (?:pickle|get) local object|Can't pickle <.*(?:attribute lookup .* failed|it's not (?:found|the same))"
-        r"|cannot pickle '[^']+' object|can't pickle [\w.]+ objects|cannot serialize '[^']+' object"
+        r"|(?:cannot pickle '[^']+' object|can't pickle [\w.]+ objects|cannot serialize '[^']+' object)(?!\s+[a-z])"
         r"|h5py objects cannot be pickled|cannot be pickled', '_\w+DataLoaderIter'"
         r"|Cowardly refusing to serialize non-leaf tensor|Tried to serialize object __torch__"
         r"|Got pickle error when attempting to start a worker Process",

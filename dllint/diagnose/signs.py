@@ -57,6 +57,9 @@ SIGNS = (
         b" process",
         re.compile(rb"[ ]process(?:(?<=ill[ ]process)|(?<=illed[ ]process)|[ ]has[ ](?:been|finished))", re.VERBOSE),
     ),
+    Sign(b"exitcode: -7", re.compile(rb"exitcode: -7\)")),
+    Sign(b"SIGBUS", re.compile(rb"SIGBUS")),
+    Sign(b"error: Bus", re.compile(rb"error: Bus error")),
     Sign(
         b"Traceback (most",  # one that passed through what loads data
         re.compile(rb"multiprocessing[/\\]|utils[/\\]+data[/\\]|torchdata|collat|zipfile"),
@@ -78,7 +81,7 @@ _WORDS = frozenset(
     cast mapping view WinError generator Attempted progress MDB_BAD_RSLOT synchronization Packet Commands expected
     scalar ndarray must unexpected unavailable exited EOFError ConnectionResetError ConnectionRefusedError
     FileNotFoundError BrokenPipeError PermissionError AuthenticationError Pin worker workers runtime decryption
-    DECRYPTION_FAILED_OR_BAD_RECORD_MAC
+    DECRYPTION_FAILED_OR_BAD_RECORD_MAC exitcode SIGBUS Fatal space
     """)
 )
 
