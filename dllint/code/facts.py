@@ -22,7 +22,7 @@ from dllint.code.workers import datasets, state
 from dllint.code.workers.datasets import Dataset
 from dllint.code.workers.entries import entries_of_values
 from dllint.code.workers.reach import Step, WorkerCode
-from dllint.code.workers.state import Item
+from dllint.code.workers.state import Held, Item
 from dllint.code.workers.variation import Variation
 from dllint.finding import Related
 
@@ -130,6 +130,8 @@ class Facts:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.onward_memo: dict[Frame, list[Step]] = {}
+        self.items_memo: dict[tuple[object, int], tuple[Item, ...]] = {}
+        self.kept_memo: dict[tuple[object, int], dict[str, list[Held]]] = {}
         self.drops_memo: dict[FunctionScope, tuple[bool, set[str], set[str]]] = {}
         self.starts_memo: dict[Frame, Start | None] = {}
         self.options_memo: dict[ast.expr, bool] = {}

@@ -56,7 +56,9 @@ class Item:
 
 
 @dataclass(slots=True)
-class _Held:
+class Held:
+    """An attribute write that still stands, with the frame to read it in."""
+
     write: AttributeWrite
     frame: Frame
 
@@ -68,12 +70,19 @@ _CLOSING = frozenset({"close", "shutdown", "release", "terminate"})
 class _Init:
     """The run of an `__init__`, method calls on the object included, in the order of execution."""
 
-    held: dict[str, list[_Held]] = field(default_factory=dict)
+    held: dict[str, list[Held]] = field(default_factory=dict)
     passed: set[int] = field(default_factory=set)
 
 
-def kept(program: Program, value: Instance) -> dict[str, list[_Held]]:
+def kept(program: Program, value: Instance) -> dict[str, list[Held]]:
     """The attribute writes of an object's making that still stand when it is made."""
+    memo, key = program.facts.kept_memo, (value.key, id(value.frame))
+    if key not in memo:
+        memo[key] = _made(program, value)
+    return memo[key]
+
+
+def _made(program: Program, value: Instance) -> dict[str, list[Held]]:
     found = _Init()
     first = classes.method(program.evaluator, value.cls, "__init__")
     if first is not None:
@@ -152,7 +161,7 @@ def _cache(found: _Init, getter: FunctionScope, node: ast.Attribute, frame: Fram
         return
     for returned in getter.index().returns:
         binding = Binding(node.attr, "assign", returned, block_of(returned), returned.value)
-        found.held.setdefault(node.attr, []).append(_Held(AttributeWrite(node.attr, node, binding, False), frame))
+        found.held.setdefault(node.attr, []).append(Held(AttributeWrite(node.attr, node, binding, False), frame))
 
 
 def _is_property(program: Program, node: ast.Attribute, receiver: str | None, value: Instance) -> bool:
@@ -167,7 +176,7 @@ def _end(node: ast.AST) -> tuple[int, int]:
 
 
 def _write(found: _Init, write: AttributeWrite, frame: Frame) -> None:
-    entry = _Held(write, frame)
+    entry = Held(write, frame)
     block: Block = write.binding.block
     if write.element:
         found.held.setdefault(write.name, []).append(entry)
@@ -212,17 +221,20 @@ def _closed(found: _Init, holder: ast.expr, frame: Frame) -> None:
             found.held[name] = [e for e in entries if not _stores(e, holder.id, frame)]
 
 
-def _stores(entry: _Held, name: str, frame: Frame) -> bool:
+def _stores(entry: Held, name: str, frame: Frame) -> bool:
     stored = entry.write.binding.value
     return entry.frame.scope is frame.scope and isinstance(stored, ast.Name) and stored.id == name
 
 
-def items(program: Program, value: Instance) -> list[Item]:
+def items(program: Program, value: Instance) -> tuple[Item, ...]:
     """All that an object carries, down to a bounded depth."""
-    found: list[Item] = []
-    seen: set[tuple[object, ...]] = set()
-    _collect(program, value, None, found, seen, 0)
-    return found
+    memo, key = program.facts.items_memo, (value.key, id(value.frame))
+    if key not in memo:
+        found: list[Item] = []
+        seen: set[tuple[object, ...]] = set()
+        _collect(program, value, None, found, seen, 0)
+        memo[key] = tuple(found)
+    return memo[key]
 
 
 def _collect(
