@@ -36,7 +36,8 @@ services:
 
 ## When to ignore
 
-When the batches are NumPy arrays (these go through pipes), or small enough for 64 MB with certainty.
+When the batches are NumPy arrays (these go through pipes), or small enough for 64 MB with certainty. The rule is silent
+where it can read the sizes of all batches off the code, and all of them together fill less than half of the 64 MB.
 
 ## References
 
@@ -52,6 +53,7 @@ from collections.abc import Iterator
 
 from dllint.basis import proven
 from dllint.deploy.advice import size_for
+from dllint.deploy.sizes import DEFAULT_SHM
 from dllint.deploy.training import Training
 from dllint.deploy.workload import DOCKERFILE, FlawKind, ShmSource
 from dllint.finding import Failure, Finding, Severity
@@ -73,10 +75,12 @@ def shm_missing(training: Training) -> Iterator[Finding]:
     workload = training.workload
     if workload.launcher is DOCKERFILE or workload.shm.source is not ShmSource.DEFAULT:
         return
+    if training.fits(DEFAULT_SHM):
+        return
     if any(flaw.kind is FlawKind.NOT_EFFECTIVE for flaw in workload.flaws):
         return
     demand = training.demand
-    needs = f"; its loader can need {demand.phrase}" if demand is not None else ""
+    needs = f"; its loader {demand.phrase}" if demand is not None else ""
     yield RULE.finding(
         workload.at,
         f"{training.subject} trains with PyTorch ({training.why}) on the default 64 MB of /dev/shm{needs}",

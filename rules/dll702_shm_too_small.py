@@ -49,6 +49,7 @@ from collections.abc import Iterator
 
 from dllint.basis import proven
 from dllint.deploy.advice import size_for
+from dllint.deploy.docker_options import NO_IPC
 from dllint.deploy.sizes import DEFAULT_SHM, shown
 from dllint.deploy.training import Training
 from dllint.finding import Failure, Finding, Severity
@@ -72,16 +73,19 @@ def shm_too_small(training: Training) -> Iterator[Finding]:
     if size is None or size.value is None:
         return
     demand = training.demand
-    if size.value <= DEFAULT_SHM:
+    without = size.text == NO_IPC
+    if without:
+        reason = "for the IPC mode `none` mounts nothing there"
+    elif size.value <= DEFAULT_SHM:
         reason = "which is the default again" if size.value == DEFAULT_SHM else "less than the default of 64 MB"
     elif demand is not None and size.value < demand.bytes:
-        reason = f"but its loader can need {demand.phrase}"
+        reason = f"but its loader {demand.phrase}"
     else:
         return
     yield RULE.finding(
         size.at,
         f"{training.subject} gets {shown(size.value)} of /dev/shm, {reason}",
-        help=workload.launcher.says(size_for(training)),
+        help=f"{'drop the IPC mode; ' if without else ''}{workload.launcher.says(size_for(training))}",
         related=training.related(),
         symbol=workload.name,
         evidence=size.text,

@@ -29,6 +29,8 @@ class Demand:
     prefetch: int
     batch_bytes: int
     """Bytes of the tensors of one batch."""
+    is_exact: bool
+    """Whether every number is known; else it needs so much at least."""
 
     @property
     def bytes(self) -> int:
@@ -37,10 +39,10 @@ class Demand:
 
     @property
     def phrase(self) -> str:
-        """`(8 workers x 2 + 2) batches of 38 MB = 694 MB`."""
+        """`can need (8 workers x 2 + 2) batches of 38 MB = 694 MB`, or what it needs at least."""
         many = "worker" if self.workers == 1 else "workers"
         batches = f"({self.workers} {many} x {self.prefetch} + 2) batches of {shown(self.batch_bytes)}"
-        return f"{batches} = {shown(self.bytes)}"
+        return f"can need {'' if self.is_exact else 'at least '}{batches} = {shown(self.bytes)}"
 
     def related(self) -> Related:
         """The loader, for the way of a finding."""

@@ -15,6 +15,8 @@ from dllint.records import dataclass, field
 
 _SHM = "/dev/shm"
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+NO_IPC = "none"
+"""The IPC mode of docker and podman in which nothing is mounted at /dev/shm, whatever the size."""
 _OWN_IPC = frozenset({"", "private", "shareable"})
 _CPUSET = re.compile(r"\d{1,5}(?:-\d{1,5})?(?:,\d{1,5}(?:-\d{1,5})?)*")
 _NOFILE = re.compile(r"nofile=(-?\d+)(?::-?\d+)?")
@@ -69,6 +71,8 @@ def _of_ipc(ipc: Word) -> SharedMemory:
         return SharedMemory(ShmSource.UNKNOWN)
     if ipc.text == "host":
         return SharedMemory(ShmSource.HOST, at=ipc.at)
+    if ipc.text == NO_IPC:
+        return SharedMemory(ShmSource.SIZE, Setting(0, ipc.at, ipc.text), ipc.at)
     other = ipc.text.startswith("container:")
     return SharedMemory(ShmSource.OTHER_CONTAINER if other else ShmSource.UNKNOWN, at=ipc.at)
 

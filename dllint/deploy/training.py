@@ -13,6 +13,7 @@ from dllint.code.language.scopes import FunctionScope, dotted, last_name
 from dllint.code.language.values import Const, Unknown, Value
 from dllint.code.loaders.loader import Loader
 from dllint.code.tensors import shapes
+from dllint.code.tensors.shapes import Sample
 from dllint.deploy.demand import PREFETCH, Demand
 from dllint.deploy.runs import ScriptRun, script_runs
 from dllint.deploy.workload import Workload
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 Environment = Mapping[str, str | None]
 """The variables that a container is given; None for a value that cannot be known."""
+_STARTS_RANKS = ("torchrun", "launch", "nproc", "mpirun", "deepspeed", "srun")
+"""Words of commands that start a program several times: each of its ranks fills /dev/shm."""
 _DECLARING = frozenset({"add_argument", "option", "Option"})
 """What argparse, click and typer declare an option with."""
 
@@ -93,18 +96,23 @@ class LoaderRun:
         if not workers or workers < 0:
             return None
         if self.loader.option("prefetch_factor").absent:
-            prefetch: int | None = PREFETCH
+            prefetch: list[int] = [PREFETCH]
         else:
-            prefetch = min(self.numbers("prefetch_factor") or [0]) or None
-        size = batch_bytes or self._batch_bytes()
-        return Demand(self.loader, workers, prefetch, size) if prefetch and size else None
-
-    def _batch_bytes(self) -> int | None:
-        batch_sizes = self.numbers("batch_size")
-        if not batch_sizes or min(batch_sizes) < 1 or self.loader.option("batch_sampler").is_surely_given():
+            prefetch = self.numbers("prefetch_factor") or []
+        batch = Sample(batch_bytes, is_exact=True) if batch_bytes else self._batch()
+        if batch is None or not prefetch or min(prefetch) < 1:
             return None
-        sample = shapes.sample_bytes(self.loader)
-        return sample * min(batch_sizes) if sample else None
+        is_exact = batch.is_exact and len(set(prefetch)) == 1 and workers == self.most_workers
+        return Demand(self.loader, workers, min(prefetch), batch.bytes, is_exact)
+
+    def _batch(self) -> Sample | None:
+        sizes = self.numbers("batch_size")
+        if not sizes or min(sizes) < 1 or self.loader.option("batch_sampler").is_surely_given():
+            return None
+        sample = shapes.sample_of(self.loader)
+        if sample is None:
+            return None
+        return Sample(sample.bytes * min(sizes), sample.is_exact and len(set(sizes)) == 1)
 
 
 def _variable(default: Const) -> str:
@@ -197,6 +205,15 @@ class Training:
         demands = [loader.demand(self.plan.settings.batch_bytes) for loader in self.loaders]
         known = [demand for demand in demands if demand is not None]
         return max(known, key=lambda demand: demand.bytes, default=None)
+
+    def fits(self, size: int) -> bool:
+        """Whether all its loaders together certainly need no more than half of so many bytes."""
+        working = [loader for loader in self.loaders if loader.most_workers != 0]
+        if not working or any(word in text for text in self.words for word in _STARTS_RANKS):
+            return False
+        demands = [loader.demand(self.plan.settings.batch_bytes) for loader in working]
+        known = [demand.bytes for demand in demands if demand is not None and demand.is_exact]
+        return len(known) == len(demands) and 2 * sum(known) <= size
 
     @property
     def starts_workers(self) -> bool:

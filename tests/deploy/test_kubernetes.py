@@ -63,7 +63,8 @@ def test_volume_at_dev_shm(tmp_path: Path, volume: str, source: ShmSource) -> No
         ("emptyDir: {medium: Memory, sizeLimit: 8gb}", "sizeLimit: 8Gi"),
         ("emptyDir: {medium: Memory, sizeLimit: 8GiB}", "sizeLimit: 8Gi"),
         ("emptyDir: {medium: Memory, sizeLimit: 512m}", "sizeLimit: 512Mi"),
-        ("emptyDir: {medium: Memory, sizeLimit: -1}", "sizeLimit: 8Gi"),
+        ("emptyDir: {medium: Memory, sizeLimit: -1}", "sizeLimit: {size}"),
+        ("emptyDir: {medium: Memory, sizeLimit: 64m}", "sizeLimit: {size}"),
     ],
 )
 def test_refused(tmp_path: Path, volume: str, instead: str) -> None:

@@ -1,14 +1,15 @@
 """How many bytes of tensors a sample or a batch holds, where shapes and types can be read off the code.
 
-What cannot be read counts as nothing: every number here is a lower bound. NumPy arrays that a collate function passes
-on go through a pipe; `default_collate` makes tensors of arrays, ints (int64) and floats (float64).
+What cannot be read counts as nothing: every number here is a lower bound, and exact only where a `Sample` says so.
+NumPy arrays that a collate function passes on go through a pipe; `default_collate` makes tensors of arrays, ints
+(int64) and floats (float64).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.code.language import classes
 from dllint.code.language.evaluator import Evaluator
@@ -35,29 +36,52 @@ _TRANSFORM_AT = {"ImageFolder": 1, "CIFAR10": 2, "CIFAR100": 2, "FashionMNIST": 
 _TRANSFORM_AT |= {"FakeData": 3, "STL10": 3}
 """Where `transform` stands among the positional arguments."""
 _DEEPEST = 6
+_NUMBERS = frozenset({"bool", "float", "int", "len"})
+_CHANGING = frozenset({"FiveCrop", "Lambda", "Pad", "RandomApply", "RandomChoice", "TenCrop", "ToDtype"})
+"""Transforms whose outcome may be larger than what goes in."""
 
 
-def sample_bytes(loader: Loader) -> int | None:
-    """Bytes of the tensors of one sample of a loader with the default collate function, at least; None if unknown."""
+class Sample(NamedTuple):
+    """The tensors of one sample."""
+
+    bytes: int
+    is_exact: bool
+    """Whether all of it could be read off the code; else it has so many bytes at least."""
+
+
+class _Reading:
+    """One look at a sample."""
+
+    def __init__(self, ev: Evaluator) -> None:
+        self.ev = ev
+        self.is_exact = True
+
+    def least(self, sizes: Sequence[int]) -> int:
+        """The smallest of the sizes that something can have; none counts as nothing."""
+        self.is_exact = self.is_exact and len(set(sizes)) == 1
+        return min(sizes, default=0)
+
+
+def sample_of(loader: Loader) -> Sample | None:
+    """The tensors of one sample of a loader with the default collate function; None if unknown."""
     collate = loader.option("collate_fn")
     if collate.absent is not True and not all(isinstance(v, Const) and v.value is None for v in collate.values):
         return None
     program = loader.program
-    sizes = [_of_dataset(program, instance) for instance in read_by(program, loader)]
+    of = _Reading(program.evaluator)
+    sizes = [_of_dataset(of, instance) for instance in read_by(program, loader)]
     if not sizes:
-        sizes = [_of_external(program, value) for value in loader.dataset_values()]
-    known = [size for size in sizes if size]
-    return min(known) if known and len(known) == len(sizes) else None
+        sizes = [_of_external(of, program, value) for value in loader.dataset_values()]
+    return Sample(of.least(sizes), of.is_exact) if sizes and all(sizes) else None
 
 
-def _of_dataset(program: Program, instance: Instance) -> int:
-    ev = program.evaluator
-    method = classes.method(ev, instance.cls, "__getitem__")
+def _of_dataset(of: _Reading, instance: Instance) -> int:
+    method = classes.method(of.ev, instance.cls, "__getitem__")
     if method is None:
         return 0
-    frame = classes.method_frame(ev, instance, method)
-    sizes = [_bytes(ev, node, frame, 0) for node in _returns(method)]
-    return min(sizes) if sizes else 0
+    frame = classes.method_frame(of.ev, instance, method)
+    sizes = [_bytes(of, node, frame, 0) for node in _returns(method)]
+    return of.least(sizes)
 
 
 def _returns(method: FunctionScope) -> Iterator[ast.expr]:
@@ -65,24 +89,26 @@ def _returns(method: FunctionScope) -> Iterator[ast.expr]:
     return (found.value for found in method.returns if found.value is not None)
 
 
-def _of_external(program: Program, value: Value) -> int:
+def _of_external(of: _Reading, program: Program, value: Value) -> int:
     """A dataset of torchvision, also a part of one: an image through its `transform`, and a label."""
-    sizes = [_of_torchvision(program.evaluator, part) for part in parts(program, value) if _is_torchvision(part)]
-    return min(sizes, default=0)
+    found = list(parts(program, value))
+    sizes = [_of_torchvision(of, part) for part in found if _is_torchvision(part)]
+    of.is_exact = of.is_exact and len(sizes) == len(found)
+    return of.least(sizes)
 
 
 def _is_torchvision(value: Value) -> bool:
     return isinstance(value, Product) and value.name.startswith("torchvision.datasets.")
 
 
-def _of_torchvision(ev: Evaluator, value: Value) -> int:
+def _of_torchvision(of: _Reading, value: Value) -> int:
     assert isinstance(value, Product)
     name = value.name.rpartition(".")[2]
     transform = _argument(value.node, "transform", _TRANSFORM_AT.get(name))
     if transform is None:
         return 0
     channels, side = 3 if name in _COLOUR else 1, _SIDES.get(name, 0)
-    return min((_transformed(ev, v, channels, side) for v in ev.infer(transform, value.frame)), default=0)
+    return of.least([_transformed(of, v, channels, side) for v in of.ev.infer(transform, value.frame)])
 
 
 def _argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None:
@@ -94,50 +120,64 @@ def _argument(call: ast.Call, name: str, position: int | None) -> ast.expr | Non
     return call.args[position]
 
 
-def _bytes(ev: Evaluator, node: ast.expr, frame: Frame, depth: int) -> int:
+def _bytes(of: _Reading, node: ast.expr, frame: Frame, depth: int) -> int:
     """Bytes of what an expression of a `__getitem__` yields."""
     if depth > _DEEPEST:
         return 0
     if isinstance(node, (ast.Tuple, ast.List)):
-        return sum(_bytes(ev, item, frame, depth + 1) for item in node.elts)
+        return sum(_bytes(of, item, frame, depth + 1) for item in node.elts)
     if isinstance(node, ast.Dict):
-        return sum(_bytes(ev, item, frame, depth + 1) for item in node.values)
+        return sum(_bytes(of, item, frame, depth + 1) for item in node.values)
     if isinstance(node, ast.Call):
-        called = _of_call(ev, node, frame, depth)
+        called = _of_call(of, node, frame, depth)
         if called:
             return called
-    sizes = [_of_value(ev, value, depth) for value in ev.infer(node, frame)]
-    return min(sizes) if sizes else 0
+    values = of.ev.infer(node, frame)
+    if _is_number(node, values):
+        return 0
+    size = of.least([_of_value(of, value, depth) for value in values])
+    of.is_exact = of.is_exact and size > 0
+    return size
 
 
-def _of_call(ev: Evaluator, node: ast.Call, frame: Frame, depth: int) -> int:
+def _is_number(node: ast.expr, values: Values) -> bool:
+    """Whether it certainly is a number, such as a label: its eight bytes do not matter."""
+    if isinstance(node, ast.Call):
+        return dotted(node.func) in _NUMBERS
+    return bool(values) and all(isinstance(v, Const) and isinstance(v.value, (int, float)) for v in values)
+
+
+def _of_call(of: _Reading, node: ast.Call, frame: Frame, depth: int) -> int:
     """A call of a transform, or a conversion of what has a size."""
     if isinstance(node.func, ast.Attribute) and node.func.attr in ("clone", "contiguous", "requires_grad_", "detach"):
-        return _bytes(ev, node.func.value, frame, depth + 1)
+        return _bytes(of, node.func.value, frame, depth + 1)
     channels = 3 if _converts_to_colour(frame) else 1
-    sizes = [_transformed(ev, value, channels) for value in ev.infer(node.func, frame)]
-    return min(sizes) if sizes else 0
+    sizes = [_transformed(of, value, channels) for value in of.ev.infer(node.func, frame)]
+    if not any(sizes):
+        return 0
+    return of.least(sizes)
 
 
 def _converts_to_colour(frame: Frame) -> bool:
     return any(isinstance(node, ast.Constant) and node.value == "RGB" for node in ast.walk(frame.scope.node))
 
 
-def _of_value(ev: Evaluator, value: Value, depth: int) -> int:
+def _of_value(of: _Reading, value: Value, depth: int) -> int:
     if isinstance(value, Collection) and value.kind in ("tuple", "list") and value.items:
-        return sum(_bytes(ev, item, value.frame, depth + 1) for item in value.items)
+        return sum(_bytes(of, item, value.frame, depth + 1) for item in value.items)
     if isinstance(value, Collection) and value.kind == "dict":
-        return sum(_bytes(ev, item, value.frame, depth + 1) for item in value.items)
+        return sum(_bytes(of, item, value.frame, depth + 1) for item in value.items)
     if not isinstance(value, Product):
         return 0
     if value.name in _FACTORIES or value.name in _NUMPY_FACTORIES:
-        return _of_factory(ev, value)
+        return _of_factory(of, value)
     if value.node.args and value.name in ("torch.from_numpy", "torch.as_tensor", "torch.tensor", "torch.clone"):
-        return _bytes(ev, value.node.args[0], value.frame, depth + 1)
-    return _of_call(ev, value.node, value.frame, depth + 1)
+        of.is_exact = of.is_exact and not value.node.keywords
+        return _bytes(of, value.node.args[0], value.frame, depth + 1)
+    return _of_call(of, value.node, value.frame, depth + 1)
 
 
-def _of_factory(ev: Evaluator, made: Product) -> int:
+def _of_factory(of: _Reading, made: Product) -> int:
     call, frame = made.node, made.frame
     arguments = list(call.args)
     named = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -151,13 +191,15 @@ def _of_factory(ev: Evaluator, made: Product) -> int:
         arguments = list(arguments[0].elts)
     count = 1
     for argument in arguments:
-        sizes = [v.value if isinstance(v, Const) else None for v in ev.infer(argument, frame)]
+        sizes = [v.value if isinstance(v, Const) else None for v in of.ev.infer(argument, frame)]
         whole = [size for size in sizes if isinstance(size, int)]
         if not whole or len(whole) < len(sizes):
             return 0
-        count *= min(whole)
+        count *= of.least(whole)
+    dtype = named.get("dtype")
+    of.is_exact = of.is_exact and (dtype is None or dotted(dtype).rpartition(".")[2] in DTYPE_BYTES)
     default = 8 if made.name == "torch.randint" or made.name.startswith("numpy.") else 4
-    return count * _dtype_bytes(named.get("dtype"), default) if arguments else 0
+    return count * _dtype_bytes(dtype, default) if arguments else 0
 
 
 def _is_display(node: ast.expr) -> bool:
@@ -168,7 +210,7 @@ def _dtype_bytes(node: ast.expr | None, default: int) -> int:
     return default if node is None else DTYPE_BYTES.get(dotted(node).rpartition(".")[2], 1)
 
 
-def _transformed(ev: Evaluator, value: Value, channels: int, side: int = 0) -> int:
+def _transformed(of: _Reading, value: Value, channels: int, side: int = 0) -> int:
     """Bytes of the image that a transform of torchvision yields: float32, in the last fixed size.
 
     `side`: the height and width of the images that go in; 0 where these differ.
@@ -177,18 +219,21 @@ def _transformed(ev: Evaluator, value: Value, channels: int, side: int = 0) -> i
         return 0
     if value.name not in _COMPOSES:
         return side * side * channels * 4 if value.name == f"{_TRANSFORMS}.ToTensor" else 0
-    steps = [v for argument in value.node.args[:1] for v in ev.infer(argument, value.frame)]
+    steps = [v for argument in value.node.args[:1] for v in of.ev.infer(argument, value.frame)]
     if len(steps) != 1 or not isinstance(steps[0], Collection):
         return 0
     size, is_tensor = side * side, False
     for item in steps[0].items:
-        for made in ev.infer(item, steps[0].frame):
+        for made in of.ev.infer(item, steps[0].frame):
             if not isinstance(made, Product) or not made.name.startswith(_TRANSFORMS):
                 return 0
             name = made.name.rpartition(".")[2]
             is_tensor = is_tensor or name in ("ToTensor", "ToDtype", "ConvertImageDtype")
-            size = _pixels(ev, made, is_square=side > 0) if name in _FIXED_SIZE else size
+            size = _pixels(of, made, is_square=side > 0) if name in _FIXED_SIZE else size
             channels = max(channels, _channels(made))
+            of.is_exact = of.is_exact and name not in _CHANGING
+    # One channel is what an image has at least; only some datasets hold images in one size and kind.
+    of.is_exact = of.is_exact and (channels > 1 or side > 0)
     return size * channels * 4 if is_tensor else 0
 
 
@@ -201,7 +246,7 @@ def _channels(made: Product) -> int:
     return 1
 
 
-def _pixels(ev: Evaluator, made: Product, *, is_square: bool) -> int:
+def _pixels(of: _Reading, made: Product, *, is_square: bool) -> int:
     """Height times width that a transform cuts or scales to; 0 where it is not fixed, as in `Resize(256)`.
 
     `is_square`: whether the images that go in are as high as wide; a single side then is both.
@@ -213,19 +258,19 @@ def _pixels(ev: Evaluator, made: Product, *, is_square: bool) -> int:
     )
     if node is None:
         return 0
-    sides = _sides(ev, ev.infer(node, made.frame))
+    sides = _sides(of, of.ev.infer(node, made.frame))
     if len(sides) == 1 and made.name.endswith(".Resize") and not is_square:
         return 0
     return sides[0] * sides[-1] if sides else 0
 
 
-def _sides(ev: Evaluator, values: Values) -> list[int]:
+def _sides(of: _Reading, values: Values) -> list[int]:
     if len(values) != 1:
         return []
     value = values[0]
     if isinstance(value, Const) and isinstance(value.value, int):
         return [value.value]
     if isinstance(value, Collection) and len(value.items) == 2:
-        found = [v.value for item in value.items for v in ev.infer(item, value.frame) if isinstance(v, Const)]
+        found = [v.value for item in value.items for v in of.ev.infer(item, value.frame) if isinstance(v, Const)]
         return [side for side in found if isinstance(side, int)] if len(found) == 2 else []
     return []

@@ -11,7 +11,7 @@ from dllint.deploy.launchers.kubernetes.values import (
     setting,
     whole,
 )
-from dllint.deploy.sizes import quantity
+from dllint.deploy.sizes import DEFAULT_SHM, quantity
 from dllint.deploy.workload import Flaw, FlawKind, Setting, SharedMemory, ShmSource
 from dllint.syntax.tree import Tree
 
@@ -170,11 +170,14 @@ def _refused(at: Tree, what: str, instead: str) -> tuple[SharedMemory, list[Flaw
 
 
 def _spelled(text: str) -> str:
-    """A size that was spelled for another reader, in the spelling that Kubernetes reads."""
+    """A size that was spelled for another reader, in the spelling that Kubernetes reads; the size to advise where none
+    can be told, or that one is no more than the default."""
     digits = text.strip(" +-").lower().rstrip("ib")
     if digits[:-1].strip().replace(".", "", 1).isdigit() and digits[-1] in "kmgtp":
-        return f"sizeLimit: {digits[:-1].strip()}{digits[-1].upper()}i"
-    return "sizeLimit: 8Gi"
+        spelled = f"{digits[:-1].strip()}{digits[-1].upper()}i"
+        if (quantity(spelled) or 0) > DEFAULT_SHM:
+            return f"sizeLimit: {spelled}"
+    return "sizeLimit: {size}"
 
 
 # --- a memory volume that is elsewhere ---
