@@ -122,9 +122,7 @@ def _shared_memory(machine: Machine, demand: Demand | None, loaders: Sequence[Lo
     if demand is None:
         text = f"the bytes of a batch cannot be read off the code; {where} has {shown(total)}"
         return Budget(name, Verdict.UNKNOWN, text, None, total, "say them with --batch-bytes, such as 600MB")
-    text = (
-        f"{_place(demand)} needs up to {shown(demand.bytes)} of /dev/shm: {demand.phrase}; {where} has {shown(total)}"
-    )
+    text = f"{_place(demand)} can fill {demand.phrase} of /dev/shm; {where} has {shown(total)}"
     if demand.bytes > total:
         advice = "give it more (`dllint shm` prints the settings), or lower workers, prefetch_factor or batch_size"
         return Budget(name, Verdict.OVER, text, demand.bytes, total, advice)

@@ -80,7 +80,7 @@ def shm_missing(training: Training) -> Iterator[Finding]:
     if any(flaw.kind is FlawKind.NOT_EFFECTIVE for flaw in workload.flaws):
         return
     demand = training.demand
-    needs = f"; its loader {demand.phrase}" if demand is not None else ""
+    needs = f"; its loader can need {demand.phrase}" if demand is not None else ""
     yield RULE.finding(
         workload.at,
         f"{training.subject} trains with PyTorch ({training.why}) on the default 64 MB of /dev/shm{needs}",

@@ -79,7 +79,7 @@ def shm_too_small(training: Training) -> Iterator[Finding]:
     elif size.value <= DEFAULT_SHM:
         reason = "which is the default again" if size.value == DEFAULT_SHM else "less than the default of 64 MB"
     elif demand is not None and size.value < demand.bytes:
-        reason = f"but its loader {demand.phrase}"
+        reason = f"but its loader can need {demand.phrase}"
     else:
         return
     yield RULE.finding(

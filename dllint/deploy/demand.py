@@ -39,10 +39,10 @@ class Demand:
 
     @property
     def phrase(self) -> str:
-        """`can need (8 workers x 2 + 2) batches of 38 MB = 694 MB`, or what it needs at least."""
+        """`(8 workers x 2 + 2) batches of 38 MB = 694 MB`, with `at least` before it for a lower bound."""
         many = "worker" if self.workers == 1 else "workers"
         batches = f"({self.workers} {many} x {self.prefetch} + 2) batches of {shown(self.batch_bytes)}"
-        return f"can need {'' if self.is_exact else 'at least '}{batches} = {shown(self.bytes)}"
+        return f"{'' if self.is_exact else 'at least '}{batches} = {shown(self.bytes)}"
 
     def related(self) -> Related:
         """The loader, for the way of a finding."""
