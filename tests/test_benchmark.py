@@ -54,7 +54,7 @@ def test_a_cost_is_that_of_the_process_with_its_children(tmp_path: Path) -> None
     program.write_text(f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {spin!r}], check=True)\n")
     spent = measuring.cost([sys.executable, str(program)])
     assert spent.cpu >= 0.3
-    assert 1 < spent.peak < 500
+    assert spent.peak > 1  # no upper bound: a process that is started here begins as large as this one
 
 
 def test_a_command_that_fails_ends_the_measuring() -> None:

@@ -49,7 +49,7 @@ _MOST_PREFIXES = 6
 _MESSAGE_KEYS = ("message", "msg", "log", "text", "event", "textPayload", "MESSAGE", "body", "short_message", "line")
 _ERROR_KEY = re.compile(r"exc|err|trace|stack", re.IGNORECASE)
 _LOGFMT = re.compile(r"(?:[\w.]+=(?:\"(?:[^\"\\]|\\.)*\"|[^\s\"]*)(?:\s+|$)){2,}$")
-_LOGFMT_PAIR = re.compile(r"([\w.]+)=(\"(?:[^\"\\]|\\.)*\"|[^\s\"]*)")
+_LOGFMT_PAIR = re.compile(r"(?<![\w.])([\w.]+)=(\"(?:[^\"\\]|\\.)*\"|[^\s\"]*)")
 _ESCAPED_NEWLINE = re.compile(r"\\n|#012")
 _BOX = "│┃❱ "
 _BOXES = ("│", "┃")
