@@ -83,7 +83,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     failure=Failure.STALL,
     since="0.1",
-    basis=proven("fork", "spawn", "forkserver"),
+    basis=proven("spawn", "forkserver"),
 )
 
 

@@ -1,4 +1,3 @@
-# under fork: hangs
 # under spawn: fails: ValueError: Default process group has not been initialized
 """Workers of two ranks meet at a barrier, past the time-out of their group."""
 

@@ -6,7 +6,7 @@
 import numpy as np
 from torch.utils.data import DataLoader, Dataset
 
-TOTAL = 4000
+TOTAL = 30_000
 
 
 class Records(Dataset):
@@ -27,7 +27,7 @@ def main():
     np.arange(TOTAL).repeat(64).tofile("records.bin")
     records = Records("records.bin")
     print("first", records[0])
-    right = sum(int(batch.sum()) for batch in DataLoader(records, batch_size=50, num_workers=4))
+    right = sum(int(batch.sum()) for batch in DataLoader(records, batch_size=50, num_workers=8))
     if right < TOTAL:
         raise SystemExit(f"{TOTAL - right} of {TOTAL} records came from wrong places")
 
