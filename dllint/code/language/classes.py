@@ -186,14 +186,13 @@ def _or_replaced(ev: Evaluator, value: Instance | ClassRef, name: str, found: Va
 
 def _outside_writes(ev: Evaluator, cls: ClassScope, name: str) -> Iterator[tuple[AttributeWrite, Frame]]:
     for module in ev.program.modules_with(f".{name} ="):
-        for scope in module.scopes_around(module.lines_with(name)):
-            for write in scope.index().writes:
-                if write.name != name or write.element or _is_own(write, scope):
-                    continue
-                frame = Frame(scope)
-                holders = ev.infer(write.target.value, frame)
-                if any(isinstance(holder, Instance) and holder.cls is cls for holder in holders):
-                    yield write, frame
+        for write, scope in module.writes_of(name):
+            if write.element or _is_own(write, scope):
+                continue
+            frame = Frame(scope)
+            holders = ev.infer(write.target.value, frame)
+            if any(isinstance(holder, Instance) and holder.cls is cls for holder in holders):
+                yield write, frame
 
 
 def _is_own(write: AttributeWrite, scope: Scope) -> bool:

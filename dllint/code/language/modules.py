@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 
 from dllint.code.apis.watched import WATCHED
+from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.outlines import Outline, import_statements, occurrences, outline, words
 from dllint.code.language.scopes import ClassScope, ModuleScope, Scope
 from dllint.files import SourceFile
@@ -176,6 +177,11 @@ class Module:
             scopes = self.scopes_around(self.lines_with(name))
             self._calls_of[name] = [(call, scope) for scope in scopes for call in scope.index().calls_of(name)]
         return self._calls_of[name]
+
+    def writes_of(self, name: str) -> Iterator[tuple[AttributeWrite, Scope]]:
+        """Where an attribute of this name is stored, on whatever object, each with the scope that it stands in."""
+        for scope in self.scopes_around(self.lines_with(name)):
+            yield from ((write, scope) for write in scope.index().writes if write.name == name)
 
     @cached_property
     def classes(self) -> list[ClassScope]:

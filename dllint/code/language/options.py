@@ -33,8 +33,7 @@ def _is_changed(ev: Evaluator, module: Module, name: str) -> bool:
 
 
 def _writes(module: Module, name: str) -> Iterator[AttributeWrite]:
-    for scope in module.scopes_around(module.lines_with(name)):
-        yield from (write for write in scope.index().writes if write.name == name)
+    return (write for write, _ in module.writes_of(name))
 
 
 def _replaces(write: AttributeWrite) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from dllint.code.language import classes, conditions
 from dllint.code.language.links import parent
@@ -314,18 +314,22 @@ def is_main_only(program: Program, node: ast.AST, frame: Frame) -> bool:
 
 def _is_cached_by_init(node: ast.AST, frame: Frame) -> bool:
     """Whether a method has left with `self.cache[key]`, where `__init__` fills that by this very method."""
-    method, receiver = frame.scope, frame.receiver
-    if not isinstance(method, FunctionScope) or receiver is None or method.owner is None:
-        return False
-    made = method.owner.methods.get("__init__")
-    filled = {w.name for w in made.index().writes if w.element and _is_call_of(w.binding.value, method)} if made else ()
-    return any(
-        not outcome and isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In) and _cache_of(test) in filled
-        for test, outcome in (conditions.leading_to(node) if filled else ())
+    method = frame.scope
+    owner = method.owner if isinstance(method, FunctionScope) and frame.receiver is not None else None
+    tests = conditions.leading_to(node) if owner is not None else ()
+    caches = {_cache_of(test) for test, outcome in tests if not outcome and _looks_up(test)}
+    made = owner.methods.get("__init__") if owner is not None and caches else None
+    return made is not None and any(
+        write.element and write.name in caches and _is_call_of(write.binding.value, method)
+        for write in made.index().writes
     )
 
 
-def _is_call_of(value: ast.AST | None, method: FunctionScope) -> bool:
+def _looks_up(test: ast.expr) -> TypeGuard[ast.Compare]:
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In)
+
+
+def _is_call_of(value: ast.AST | None, method: Scope) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == method.name
 
 
