@@ -48,13 +48,14 @@ class WholeProject:
 
     def _may_start_containers(self) -> bool:
         """Whether a target may start a container, as far as its bytes tell."""
-        if any(word in module.data for module in self.code.targets for word in CONTAINERS):
-            return True
         targets = [file for file in self._others if file.target]
-        if not targets:
+        modules = [module for module in self.code.targets if any(map(module.has, CONTAINERS))]
+        if not targets and not modules:
             return False
-        from dllint.deploy.launchers import FRONT_ENDS
+        from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS
 
+        if any(front_end.may_read(module) for module in modules for front_end in CODE_FRONT_ENDS):
+            return True
         return any(front_end.may_read(file) for file in self._deploy_files(targets) for front_end in FRONT_ENDS)
 
     @cached_property

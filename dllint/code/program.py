@@ -83,9 +83,9 @@ class Program:
     def _read(self, project: Project) -> Iterator[tuple[SourceFile, Data, Outline | None]]:
         known = self._outlines([file for file in project.files if file.kind is Kind.PYTHON and file.data is None])
         for file in project.files:
-            data, outlined = known.get(file.path) or (None, None)
+            outlined = known.get(file.path)
             if outlined is not None:
-                yield file, _reader(file) if data is None else data, outlined
+                yield file, _reader(file), outlined
                 continue
             try:
                 data = file.read()
@@ -96,7 +96,7 @@ class Program:
             if file.kind in (Kind.PYTHON, Kind.NOTEBOOK) or is_config(file, data):
                 yield file, data, None
 
-    def _outlines(self, files: list[SourceFile]) -> dict[str, tuple[bytes | None, Outline] | None]:
+    def _outlines(self, files: list[SourceFile]) -> dict[str, Outline | None]:
         """What is known of many files before one of them is looked into: where all are asked for, all are searched."""
         if len(files) < _MANY_FILES or sum(file.target for file in files) * _FEW < len(files):
             return {}
@@ -347,7 +347,7 @@ def _unreadable_parts(module: Module) -> list[Unreadable]:
 
 
 def _speaks_of_data(module: Module) -> bool:
-    return any(map(module.has, watched.DATA)) or (module.has(watched.LOADER) and any(map(module.has, watched.LOADERS)))
+    return not watched.DATA.isdisjoint(module.outline.held)
 
 
 def is_config(file: SourceFile, data: bytes) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from plans import plan_of
 
 from dllint.code.apis.watched import CONTAINERS
+from dllint.code.language.modules import Module
 from dllint.deploy.launchers import CODE_FRONT_ENDS
 from dllint.deploy.workload import FlawKind, ShmSource, Workload
 
@@ -123,3 +124,14 @@ def test_containers_of_components(tmp_path: Path) -> None:
 def test_every_file_is_searched_for_what_starts_containers() -> None:
     """By these texts a run on one file finds out whether containers matter for it."""
     assert {front_end.word.encode() for front_end in CODE_FRONT_ENDS} == set(CONTAINERS)
+
+
+def test_words_in_comments_start_nothing() -> None:
+    (reader,) = (front_end for front_end in CODE_FRONT_ENDS if front_end.word == "podman")
+
+    def may_read(text: bytes) -> bool:
+        return reader.may_read(Module("m.py", "/m.py", "m", is_package=False, data=text, is_target=True))
+
+    assert not may_read(b"# podman run x\nx = 1\n    #podman\n")
+    assert may_read(b"# podman run x\nrun(['podman'])  # podman\n")
+    assert may_read(b"x = '#!/bin/sh\\npodman run x'\n")

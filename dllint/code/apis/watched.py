@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-DATA = (b"DataLoader", b"Dataset", b"num_workers", b"set_start_method")
-"""A file that holds none of these texts nor one of LOADERS, defines no dataset, and that nobody's worker code leads to,
-cannot matter."""
-LOADERS = (b"dataloader_", b"torch_geometric.loader", b"WebLoader")
-"""Further texts of loaders. They are rare, and all hold LOADER: searched for where that is found."""
-LOADER = b"oader"
+_LOADERS = (b"DataLoader", b"dataloader_", b"torch_geometric.loader", b"WebLoader")
+DATA = frozenset((b"Dataset", b"num_workers", b"set_start_method", *_LOADERS))
+"""A file that holds none of these texts, defines no dataset, and that nobody's worker code leads to, cannot matter."""
+OF_A_LOADER = (b"oader.", b"oaders[")
+"""What stands before an attribute of something that is called a loader."""
 FORK = b"fork"
 FORKED_RANKS = (b"notebook_launcher", b"start_processes", b"ddp_notebook")
 """What starts ranks by forking, whether it says "fork" or not."""
 CONTAINERS = (b"docker", b"podman", b"metaflow", b"kfp")
 """What Python code starts containers by."""
 
-WATCHED = (*DATA, LOADER, FORK, *FORKED_RANKS, *CONTAINERS, b"set_sharing_strategy")
-"""Each costs a search through all bytes of a project: a text belongs here if it is asked of every file anyway."""
+GATES: dict[bytes, tuple[bytes, ...]] = {
+    b"Dataset": (),
+    b"num_workers": (),
+    b"oader": (*_LOADERS, *OF_A_LOADER),
+    b"set_s": (b"set_start_method", b"set_sharing_strategy"),
+    FORK: (),
+    b"start_processes": (),
+    b"notebook": (b"notebook_launcher", b"ddp_notebook"),
+    **dict.fromkeys(CONTAINERS, ()),
+}
+"""Each key costs a search through all bytes of a project: a text belongs here if it is asked of every file anyway. The
+texts behind a key all hold it, and are searched for where it is found."""
+WATCHED = frozenset(GATES).union(*GATES.values())
+"""All texts that are known to stand in a file, or not to."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dllint.code.apis.watched import WATCHED
+from dllint.code.apis.watched import GATES
 from dllint.files import content_of
 from dllint.parallel import shared_out
 
@@ -35,22 +35,29 @@ class Outline(NamedTuple):
 
 def outline(data: bytes) -> Outline:
     """The outline of a file with this content."""
-    return Outline(len(data), frozenset(text for text in WATCHED if text in data), class_bases(data))
+    return Outline(len(data), frozenset(_held(data)), class_bases(data))
 
 
-def outlines(paths: Sequence[str], shares: int) -> list[tuple[bytes | None, Outline] | None]:
-    """The outline of each file, and its content where this process has read it; None for one that cannot be read.
+def _held(data: bytes) -> Iterator[bytes]:
+    for gate, texts in GATES.items():
+        if gate in data:
+            yield gate
+            yield from (text for text in texts if text in data)
 
-    The files are shared out over so many processes, this one among them.
+
+def outlines(paths: Sequence[str], shares: int) -> list[Outline | None]:
+    """The outline of each file; None for one that cannot be read.
+
+    The files are shared out over so many processes, this one among them. None keeps what it has read: most files are
+    never asked for again, and to fill fresh memory takes longer than to read a file twice.
     """
-    parts = shared_out(lambda number: list(_outlined(paths[number::shares], keep=number == 0)), shares)
+    parts = shared_out(lambda number: list(map(_outline_of, paths[number::shares])), shares)
     return [parts[number % shares][number // shares] for number in range(len(paths))]
 
 
-def _outlined(paths: Sequence[str], *, keep: bool) -> Iterator[tuple[bytes | None, Outline] | None]:
-    for path in paths:
-        data = _content(path)
-        yield None if data is None else ((data if keep else None), outline(data))
+def _outline_of(path: str) -> Outline | None:
+    data = _content(path)
+    return None if data is None else outline(data)
 
 
 def _content(path: str) -> bytes | None:

@@ -105,7 +105,7 @@ def _modules(program: Program) -> Iterator[Module]:
 
 def _sets_on_loader(module: Module) -> bool:
     """Whether a text assigns a watched attribute of something that is called a loader."""
-    if not module.has(watched.LOADER):
+    if not any(map(module.has, watched.OF_A_LOADER)):
         return False
     data = module.data
     starts = (found.start() for found in _SET.finditer(data))

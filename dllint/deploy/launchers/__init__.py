@@ -5,7 +5,9 @@ A module is imported only when a file has its words, so that a project without c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,15 +47,26 @@ class CodeFrontEnd(NamedTuple):
     module: str
     """The name of the module in this package; its `find(module, plan)` yields the workloads of a Python module."""
     word: str
-    """A Python module can matter only if it holds this."""
+    """A Python module can matter only if it holds this, in more than comments."""
+
+    def may_read(self, module: Module) -> bool:
+        """Whether a module can hold what this front end looks for, by its bytes."""
+        word = self.word.encode()
+        return module.has(word) and _in_code(word).search(module.data) is not None
 
     def find(self, plan: Plan) -> Iterator[Workload]:
         """The workloads that the project's code starts."""
-        modules = plan.program.modules_with(self.word)
+        modules = [module for module in plan.program.modules_with(self.word) if self.may_read(module)]
         if modules:
             find: Callable[[Module, Plan], Iterator[Workload]] = import_module(f"{__name__}.{self.module}").find
             for module in modules:
                 yield from find(module, plan)
+
+
+@cache
+def _in_code(word: bytes) -> re.Pattern[bytes]:
+    """Finds a word on a line that is not all comment."""
+    return re.compile(rb"(?m)^(?![ \t]*#).*" + word)
 
 
 _WITH_COMMANDS = frozenset((Kind.SHELL, Kind.MAKEFILE, Kind.MARKDOWN, Kind.POWERSHELL, Kind.BATCH, Kind.YAML))
