@@ -45,6 +45,7 @@ When batches are small, and their loading times differ so much that a long queue
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from dllint.basis import proven
@@ -103,4 +104,5 @@ def _numbers(option: Option) -> list[int]:
     if not option.is_known:
         return []
     spans = [bounds(value) for value in option.defaults]
-    return [int(span[0]) for span in spans if span is not None and span[0] is not None and span[0] > 0]
+    least = [span[0] for span in spans if span is not None and span[0] is not None]
+    return [int(number) for number in least if 0 < number < math.inf]

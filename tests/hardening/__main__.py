@@ -33,6 +33,8 @@ from trials import Trial, of_expressions, of_fixtures, of_languages, of_lines, o
 GIGABYTE = 10**9
 MOST_MEMORY = 2 * GIGABYTE
 LONGEST_FAILURE = 3_000
+STRIDE = 500
+"""After how many trials a line says how far the run is."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,9 @@ def main() -> int:
         return 0
     table, start = Table(), time.monotonic()
     try:
-        for outcome in outcomes(trials(arguments), arguments.jobs):
+        for count, outcome in enumerate(outcomes(trials(arguments), arguments.jobs), 1):
+            if count % STRIDE == 0:
+                print(f"{count} trials in {time.monotonic() - start:.0f} s, now {outcome.trial.kind}", flush=True)
             table.rows[outcome.trial.kind].add(outcome)
             if outcome.failure:
                 print(f"\nFAILED {outcome.trial.kind}: --again {outcome.trial.name!r}\n{outcome.failure}", flush=True)

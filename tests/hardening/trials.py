@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from random import Random
 
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import expressions
 from dllint.kinds import Kind, kind_of
@@ -22,6 +22,8 @@ from survival import survives
 EXAMPLES = 50
 """Generated files of one trial."""
 _LARGEST = 400_000
+_SHOWN = 1_500
+"""Characters of a generated file that a failure shows."""
 _HOLDERS = {
     "train.py": ("import torch\nx = '@'\nDataLoader([1], num_workers=2)\n", "import torch  # @\n@\nDataLoader(x)\n@\n"),
     "train.ipynb": ('{"nbformat": 4, "cells": [{"cell_type": "code", "source": ["import torch\\n", "@"]}]}',),
@@ -158,11 +160,21 @@ def of_languages(examples: int, number: int) -> Iterator[Trial]:
 def _generated(language: str, number: int) -> int:
     name, texts = LANGUAGES[language]
 
+    # Not shrunk: for that hypothesis writes out what it draws from, which is gigabytes of a language.
     @seed(number)
-    @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
     @given(texts)
     def survive(text: str) -> None:
-        survives(text.encode("utf-8", "surrogatepass"), name)
+        try:
+            survives(text.encode("utf-8", "surrogatepass"), name)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\nof {len(text)} characters: {text[:_SHOWN]!r}") from None
 
     survive()
     return EXAMPLES
