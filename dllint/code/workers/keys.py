@@ -23,6 +23,13 @@ _FILE_WORDS = frozenset({"path", "file", "fname", "img", "image", "uri", "url", 
 """Parts of the names of what is a file of its own for each sample."""
 _SAMPLE_WORDS = _FILE_WORDS | {"name", "key", "id", "sample", "video", "entr", "record"}
 """Parts of the names of lists that have one entry for each sample."""
+_GROUP_WORDS = frozenset(
+    (
+        *("label", "class", "classes", "category", "categories", "type", "kind", "split", "mode", "group", "domain", "lang", "language"),
+        *("speaker", "subset", "dataset", "modality", "sensor", "species", "genre", "fold", "phase", "task", "profile"),
+    )
+)
+"""Words in the names of what many samples have in common: `class_names[i]`, `record["image_type"]`."""
 
 
 def is_kept_for_each(entry: WorkerEntry, key: ast.expr, step: Step, values: Values) -> bool:
@@ -67,7 +74,9 @@ def _is_file(key: ast.expr, step: Step) -> bool:
 
 
 def _speaks_of(name: str, words: frozenset[str]) -> bool:
-    return any(word in name.lower() for word in words)
+    name = name.lower()
+    own = {part.removesuffix("s") for part in name.split("_")} | set(name.split("_"))
+    return any(word in name for word in words) and own.isdisjoint(_GROUP_WORDS)
 
 
 def _source(key: ast.expr, step: Step) -> tuple[ast.expr, Step]:

@@ -17,7 +17,7 @@ from dllint.code.language.bindings import Binding
 from dllint.code.language.callables import callable_method
 from dllint.code.language.parameters import passed
 from dllint.code.language.reaching import reaching
-from dllint.code.language.scopes import ClassScope, FunctionScope, ModuleScope, Scope, last_name
+from dllint.code.language.scopes import ClassScope, FunctionScope, ModuleScope, Scope, dotted, last_name
 from dllint.code.language.values import ClassRef, External, Frame, Function, Instance, Value
 from dllint.code.workers.reach import Step, WorkerCode
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 BY_INDEX = frozenset({"__getitem__", "__getitems__", "get"})
 """Methods of a dataset that take the index of the item."""
 _DEEPEST = 12
-_SHARING_OPERATORS = (ast.Mod, ast.FloorDiv)
-"""`index // per_shard`: many items have the same result."""
+_SHARING_OPERATORS = (ast.Mod, ast.FloorDiv, ast.BitAnd, ast.RShift, ast.Compare, ast.Not)
+"""`index // per_shard`, `index > 9`: many items have the same result."""
 
 
 class Variation:
@@ -60,11 +60,28 @@ class Variation:
             return self._call(node, step)
         if isinstance(node, ast.Subscript):
             return self.together((node.value, node.slice), step)
-        if isinstance(node, ast.BinOp):
-            found = self.together((node.left, node.right), step)
-            return None if found and isinstance(node.op, _SHARING_OPERATORS) else found
         parts = _PARTS.get(type(node))
-        return None if parts is None else self.together(parts(node), step)
+        found = None if parts is None else self.together(parts(node), step)
+        return None if found and self._is_shared(node, step) else found
+
+    def _is_shared(self, node: ast.AST, step: Step) -> bool:
+        """Whether what is made of the index is the same for many items: a remainder, a comparison, one of two cases."""
+        if isinstance(node, ast.IfExp):
+            return self.together((node.body, node.orelse), step) is False
+        if not isinstance(getattr(node, "op", node), _SHARING_OPERATORS):
+            return False
+        return not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and self._is_count(node.right, step))
+
+    def _is_count(self, node: ast.expr, step: Step) -> bool:
+        """Whether a divisor is as many as there are items: `len(self)`, or a length that `__len__` speaks of."""
+        if not isinstance(node, ast.Call) or last_name(node) != "len" or len(node.args) != 1:
+            return False
+        if step.scope.owner is None:
+            return False
+        counted = classes.method(self.program.evaluator, step.scope.owner, "__len__")
+        own = [] if counted is None else [call for call in counted.calls if last_name(call) == "len"]
+        text = dotted(node.args[0])
+        return bool(text) and (text == step.scope.receiver_name or text in (dotted(c.args[0]) for c in own if c.args))
 
     def together(self, nodes: Iterable[ast.AST], step: Step) -> bool | None:
         """Whether something made of several parts changes: with one of them; not, if none of them does."""
@@ -235,6 +252,7 @@ _PARTS: dict[type[ast.AST], Callable[[Any], Iterable[ast.AST]]] = {
     ast.FormattedValue: lambda node: (node.value,),
     ast.Tuple: lambda node: node.elts,
     ast.List: lambda node: node.elts,
+    ast.BinOp: lambda node: (node.left, node.right),
     ast.UnaryOp: lambda node: (node.operand,),
     ast.BoolOp: lambda node: node.values,
     ast.Compare: lambda node: (node.left, *node.comparators),
