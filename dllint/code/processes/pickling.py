@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.code import apis
 from dllint.code.language import classes, conditions
 from dllint.code.language.callables import callables
+from dllint.code.language.links import parent
 from dllint.code.language.modules import KNOWN_LIBRARIES
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
 from dllint.code.language.values import (
@@ -52,6 +53,8 @@ class Unpicklable:
     location: Location
     related: tuple[Related, ...]
     symbol: str
+    literal: ast.AST | None = None
+    """The dict, list or tuple that it is written in."""
 
 
 class Carried:
@@ -176,7 +179,17 @@ def _is_module(value: ModuleRef | External) -> bool:
 
 def _made(what: str, error: str, by: str, node: ast.AST, frame: Frame, item: state.Item | None) -> Unpicklable:
     module = frame.scope.module
-    return Unpicklable(what, error, by, _LATER, module.location(node), _stored(item), frame.scope.qualname)
+    symbol, literal = frame.scope.qualname, _literal_around(node)
+    return Unpicklable(what, error, by, _LATER, module.location(node), _stored(item), symbol, literal)
+
+
+def _literal_around(node: ast.AST) -> ast.AST | None:
+    """The outermost dict, list or tuple of a statement that a node is written in."""
+    found, at = None, parent(node)
+    while isinstance(at, (ast.expr, ast.keyword)):
+        found = at if isinstance(at, (ast.Dict, ast.List, ast.Tuple, ast.Set)) else found
+        at = parent(at)
+    return found
 
 
 def _stored(item: state.Item | None) -> tuple[Related, ...]:
@@ -195,7 +208,8 @@ def _refused_function(value: Function, by: str, item: state.Item | None) -> Unpi
         return _of_cell(scope, "function", by, item)
     else:
         return None
-    return Unpicklable(what, error, by, _MOVE, scope.module.location(scope.node), _stored(item), scope.qualname)
+    location, literal = scope.module.location(scope.node), _literal_around(scope.node)
+    return Unpicklable(what, error, by, _MOVE, location, _stored(item), scope.qualname, literal)
 
 
 def _of_cell(scope: Scope, kind: str, by: str, item: state.Item | None = None) -> Unpicklable:

@@ -25,8 +25,9 @@ _SAMPLE_WORDS = _FILE_WORDS | {"name", "key", "id", "sample", "video", "entr", "
 """Parts of the names of lists that have one entry for each sample."""
 _GROUP_WORDS = frozenset(
     (
-        *("label", "class", "classes", "category", "categories", "type", "kind", "split", "mode", "group", "domain", "lang", "language"),
-        *("speaker", "subset", "dataset", "modality", "sensor", "species", "genre", "fold", "phase", "task", "profile"),
+        *("label", "class", "classes", "category", "categories", "type", "kind", "split", "mode", "group", "domain"),
+        *("lang", "language", "speaker", "subset", "dataset", "modality", "sensor", "species", "genre", "fold"),
+        *("phase", "task", "profile"),
     )
 )
 """Words in the names of what many samples have in common: `class_names[i]`, `record["image_type"]`."""
