@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from dllint.records import dataclass, field
-from dllint.syntax.dockerfile import Instruction, instructions, unquoted
+from dllint.syntax.dockerfile import Instruction, unquoted
 
 _VARIABLE = re.compile(r"\\\$|\$(?:(\w+)|\{(\w+)(?:(:?[-+?])([^{}]*))?\})")
 _PAIR = re.compile(r"""(?<![\w.-])([\w.-]+)=((?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')*)""", re.DOTALL)
@@ -62,11 +62,11 @@ class Stage:
         return expand(text, self.values)
 
 
-def stages(text: str, arguments: Mapping[str, str]) -> list[Stage]:
-    """The stages of a Dockerfile, built with these arguments."""
+def stages(instructions: Iterable[Instruction], arguments: Mapping[str, str]) -> list[Stage]:
+    """The stages of the Dockerfile that has these instructions, built with these arguments."""
     found: list[Stage] = []
     given: dict[str, str] = {}
-    for instruction in instructions(text):
+    for instruction in instructions:
         if instruction.keyword == "FROM" and not instruction.on_build:
             found.append(_started(instruction, found, given))
         elif found:

@@ -14,7 +14,7 @@ from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Build, Flaw, FlawKind, SharedMemory, ShmSource, Workload
 from dllint.files import Kind
 from dllint.finding import Location
-from dllint.syntax.dockerfile import Instruction
+from dllint.syntax.dockerfile import Instruction, instructions
 from dllint.syntax.mapped import Mapped
 
 if TYPE_CHECKING:
@@ -213,13 +213,13 @@ class Images:
         target, arguments = (build.target, build.arguments) if build else ("", ())
         key = (file.absolute, target, arguments)
         if key not in self._read:
-            self._read[key] = _image(file.text, file, target, dict(arguments), lambda found: _span(file, found))
+            self._read[key] = _image(file.instructions, file, target, dict(arguments), lambda found: _span(file, found))
         return self._read[key]
 
     def of_build(self, build: Build, where: Location, file: DeployFile) -> Image | None:
         """The image of a build that a file speaks of; `where` stands for a Dockerfile written in that file."""
         if build.inline:
-            return _image(build.inline, file, build.target, dict(build.arguments), lambda _: where)
+            return _image(instructions(build.inline), file, build.target, dict(build.arguments), lambda _: where)
         found = self._dockerfile(build)
         return self.of_file(found, build) if found is not None else None
 
@@ -273,8 +273,10 @@ class Images:
         return [image for image in images if image is not None]
 
 
-def _image(text: str, file: DeployFile, target: str, arguments: dict[str, str], at: _Place) -> Image | None:
-    every = stages(text, arguments)
+def _image(
+    found: list[Instruction], file: DeployFile, target: str, arguments: dict[str, str], at: _Place
+) -> Image | None:
+    every = stages(found, arguments)
     if not every:
         return None
     stage = stage_called(target, every) if target else every[-1]

@@ -14,6 +14,7 @@ from dllint.syntax.mapped import Mapped
 from dllint.syntax.offsets import Offsets
 
 if TYPE_CHECKING:
+    from dllint.syntax.dockerfile import Instruction
     from dllint.syntax.python import CannotParseError
     from dllint.syntax.tree import Tree
 
@@ -77,6 +78,13 @@ class DeployFile:
         except CannotParseError as error:
             return Documents(found, error)
         return Documents(found, None)
+
+    @cached_property
+    def instructions(self) -> list[Instruction]:
+        """Its instructions as a Dockerfile, read once."""
+        from dllint.syntax.dockerfile import instructions
+
+        return instructions(self.text)
 
     @cached_property
     def offsets(self) -> Offsets:

@@ -1,8 +1,9 @@
 """Dockerfiles -> instructions with exact rows.
 
 dockerfile-parse cuts the text; what it reads otherwise than BuildKit does (here-documents, empty lines and comments
-inside a continued line, the escape directive after others, a doubled escape at the end of a line) is masked before,
-line for line, so that rows stay true. tests/test_dockerfile.py compares the outcome with BuildKit's own parser.
+inside a continued line, the escape directive after others, a doubled escape at the end of a line) is left out or
+masked before; the row of each line that is kept is known. tests/test_dockerfile.py compares the outcome with
+BuildKit's own parser.
 """
 
 from __future__ import annotations
@@ -116,7 +117,9 @@ class Instruction(NamedTuple):
     @property
     def words(self) -> list[str]:
         """The arguments: of the JSON form, or parted at space, without quotes."""
-        return self.json if self.json is not None else [unquoted(word) for word in _SHELL_WORD.findall(self.rest)]
+        _, rest = self._parted()
+        words = self.json if rest.startswith("[") else None
+        return [unquoted(word) for word in _SHELL_WORD.findall(rest)] if words is None else words
 
 
 def instructions(text: str) -> list[Instruction]:
@@ -124,10 +127,10 @@ def instructions(text: str) -> list[Instruction]:
     docker's instructions is an instruction, too."""
     from dockerfile_parse import DockerfileParser
 
-    masked = _Masked(text[:_MOST_CHARACTERS])
-    structure = DockerfileParser(fileobj=io.StringIO("\n".join((*masked.lines, "")))).structure
-    found = [(entry["startline"], entry["instruction"], entry["value"]) for entry in structure]
-    return [masked.instruction(*entry) for entry in sorted(found) if entry[1] != "COMMENT"]
+    kept = _Kept(text[:_MOST_CHARACTERS])
+    structure = DockerfileParser(fileobj=io.StringIO("\n".join((*kept.lines, "")))).structure
+    found = ((entry["startline"], entry["instruction"], entry["value"]) for entry in structure)
+    return [kept.instruction(*entry) for entry in found if entry[1] != "COMMENT"]
 
 
 def refusal(text: str, found: Iterable[Instruction]) -> CannotParseError | None:
@@ -170,82 +173,95 @@ def unquoted(word: str) -> str:
     return _QUOTES.sub("", word)
 
 
-class _Masked:
-    """The lines of a Dockerfile, as many as before, so that dockerfile-parse cuts them as BuildKit does."""
+class _Kept:
+    """The lines of a Dockerfile that say something, such that dockerfile-parse cuts them as BuildKit does."""
 
     def __init__(self, text: str) -> None:
-        self._given = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+        lines = text.removesuffix("\n").split("\n")
+        self._given = [line.removesuffix("\r") for line in lines] if "\r" in text else lines
         self.escape = _escape(self._given)
-        self.lines = list(self._given)
-        self.spans: dict[int, tuple[int, tuple[HereDoc, ...]]] = {}
+        self.lines: list[str] = []
+        self.rows: list[int] = []
+        """The row of each kept line, from 0."""
+        self._spans: dict[int, tuple[int, tuple[HereDoc, ...]]] = {}
         """First row -> last row and here-documents, counted from 0."""
         escape = re.escape(self.escape)
         self._continues = re.compile(rf"(?:^|[^{escape}]){escape}[ \t]*$")
-        row = 0
-        while row < len(self.lines):
-            row = self._mask(row)
         if self.escape != "\\":
-            self.lines[0] = f"# escape={self.escape}"
+            self._keep(0, f"# escape={self.escape}")
+        row = 0
+        while row < len(self._given):
+            row = self._read(row)
 
-    def instruction(self, first: int, keyword: str, text: str) -> Instruction:
-        """The instruction that dockerfile-parse found in these lines, as the file has it."""
-        last, heredocs = self.spans.get(first, (first, ()))
+    def instruction(self, number: int, keyword: str, text: str) -> Instruction:
+        """The instruction that dockerfile-parse found at a kept line, as the file has it."""
+        first = self.rows[number]
+        last, heredocs = self._spans.get(first, (first, ()))
         on_build = keyword == "ONBUILD"
         if on_build:
             keyword, _, text = text.partition(" ")
-        return Instruction(keyword.upper(), text.replace(_KEEP, "").strip(), first + 1, last + 1, heredocs, on_build)
+            keyword = keyword.upper()
+        return Instruction(keyword, text.replace(_KEEP, "").strip(), first + 1, last + 1, heredocs, on_build)
 
-    def _mask(self, row: int) -> int:
-        """Mask the comment, or the instruction, that starts in a row; the row after it."""
-        if _is_void(self._given[row]):
-            self.lines[row] = "#"
+    def _keep(self, row: int, line: str) -> None:
+        self.lines.append(line)
+        self.rows.append(row)
+
+    def _read(self, row: int) -> int:
+        """Keep the lines of the instruction that starts in a row; the row after it and its here-documents."""
+        line = self._given[row]
+        if _is_void(line):
             return row + 1
-        last = self._mask_continued(row)
+        if self.escape in line or "<<" in line:
+            return self._read_rows(row)
+        self._keep(row, line)
+        return row + 1
+
+    def _read_rows(self, row: int) -> int:
+        at = len(self.lines)
+        last = self._keep_continued(row)
+        self._unglue(at)
         text = "\n".join(self._given[row : last + 1])
         heredocs: tuple[HereDoc, ...] = ()
         end = last
         if "<<" in text and _WITH_HEREDOCS.match(text):
-            end, heredocs = self._mask_heredocs(self._joined(row, last), last)
+            end, heredocs = self._heredocs(self._joined(row, last), last)
         if end > row:
-            self.spans[row] = (end, heredocs)
+            self._spans[row] = (end, heredocs)
         return end + 1
 
-    def _mask_continued(self, row: int) -> int:
-        """Mask the lines of an instruction; its last row, here-documents aside."""
-        first = row
-        while self._continues.search(self._given[row]):
-            written = row
-            row = next((at for at in range(row + 1, len(self.lines)) if not _is_void(self._given[at])), -1)
-            if row < 0:
-                row = len(self.lines) - 1
-                self.lines[written] = self._cut(self._given[written])
-                break
-            self.lines[written + 1 : row] = ["#"] * (row - written - 1)
-        else:
-            if self._given[row].rstrip(" \t").endswith(self.escape):
-                self.lines[row] = self._given[row].rstrip(" \t") + _KEEP
-        self._unglue(first, row)
+    def _keep_continued(self, row: int) -> int:
+        """Keep the lines of an instruction; its last row, here-documents aside."""
+        while self._is_continued(line := self._given[row]):
+            following = next((at for at in range(row + 1, len(self._given)) if not _is_void(self._given[at])), -1)
+            if following < 0:
+                self._keep(row, self._cut(line))
+                return len(self._given) - 1
+            self._keep(row, line)
+            row = following
+        ends_so = self.escape in line and line.rstrip(" \t").endswith(self.escape)
+        self._keep(row, line.rstrip(" \t") + _KEEP if ends_so else line)
         return row
 
-    def _unglue(self, first: int, last: int) -> None:
-        """`RUN\\` in a row of its own: draw up what follows, for the keyword has to end in its first row."""
-        row = first
-        end = min(last, first + _MOST_GLUED)
-        while row < end and len(self.lines[first].split(None, 1)) < 2 and not self.lines[first][-1:].isspace():
-            row += 1
-            if self.lines[row] != "#":
-                self.lines[first] = self._cut(self.lines[first]) + self.lines[row]
-                self.lines[row] = "#"
+    def _unglue(self, at: int) -> None:
+        """`RUN\\` in a row of its own: draw up what follows, for the keyword has to end in its first line."""
+        end = min(len(self.lines), at + _MOST_GLUED)
+        while at + 1 < end and len(self.lines[at].split(None, 1)) < 2 and not self.lines[at][-1:].isspace():
+            self.lines[at] = self._cut(self.lines[at]) + self.lines.pop(at + 1)
+            del self.rows[at + 1]
+            end -= 1
+
+    def _is_continued(self, line: str) -> bool:
+        return self.escape in line and self._continues.search(line) is not None
 
     def _cut(self, line: str) -> str:
-        found = self._continues.search(line)
-        return line.rstrip(" \t")[:-1] if found else line
+        return line.rstrip(" \t")[:-1] if self._is_continued(line) else line
 
     def _joined(self, first: int, last: int) -> str:
         return "".join(self._cut(line) for line in self._given[first : last + 1] if not _is_void(line))
 
-    def _mask_heredocs(self, text: str, row: int) -> tuple[int, tuple[HereDoc, ...]]:
-        """Mask the bodies of the here-documents that an instruction opens; its last row, and the bodies."""
+    def _heredocs(self, text: str, row: int) -> tuple[int, tuple[HereDoc, ...]]:
+        """The bodies of the here-documents that an instruction opens which ends in a row, and the row they end in."""
         found = []
         for word in _SHELL_WORD.findall(text):
             opened = _HEREDOC.match(word)
@@ -255,7 +271,6 @@ class _Masked:
             first = row + 1
             row = next((at for at in range(first, len(self._given)) if _ends(self._given[at], name, tabs)), -1)
             row = len(self._given) - 1 if row < 0 else row
-            self.lines[first : row + 1] = ["#"] * (row + 1 - first)
             found.append(HereDoc(name, "\n".join(self._given[first:row]), first + 1))
         return row, tuple(found)
 

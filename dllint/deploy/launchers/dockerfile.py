@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.deploy import images
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import DOCKERFILE, Build, Workload
-from dllint.syntax.dockerfile import instructions, refusal
+from dllint.syntax.dockerfile import refusal
 from dllint.syntax.python import CannotParseError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _fault(file: DeployFile) -> CannotParseError | None:
     suffix = file.name.rpartition(".")[2].lower()
     if suffix in _MADE_INTO or not file.is_target or file.has(b"{{") or file.has(b"{%") or file.has(b"<%"):
         return None
-    found = instructions(file.text)
+    found = file.instructions
     whole = file.explicit and (file.name in _NAMES or suffix in _NAMES)
     if not whole and not any(instruction.keyword == "FROM" for instruction in found):
         return None
