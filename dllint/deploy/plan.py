@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dllint.code.language.modules import Module
 from dllint.code.loaders.loader import Loader
 from dllint.code.program import Program, Unreadable
+from dllint.deploy import prospects
 from dllint.deploy.imports import Imports
 from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS
 from dllint.deploy.texts import DeployFile
@@ -108,15 +110,28 @@ class Plan:
 
     def unreadable(self) -> Iterator[Unreadable]:
         """The files that are recognisably a launcher's and that cannot be parsed."""
-        _ = self.workloads
+        if self._may_train:
+            _ = self.workloads
+        else:
+            self._look_for_broken_files()
         for absolute, error in self.errors.items():
             if self.files[absolute].is_target:
                 yield Unreadable(self.files[absolute].path, error.row, error.column, error.reason)
 
+    def _look_for_broken_files(self) -> None:
+        for file in filter(prospects.may_be_broken, self.files.values()):
+            for front_end in FRONT_ENDS:
+                if front_end.may_read(file):
+                    deque(self._found(front_end.find(file, self), file), maxlen=0)
+
+    @cached_property
+    def _may_train(self) -> bool:
+        return prospects.may_train(self)
+
     @cached_property
     def trainings(self) -> list[Training]:
         """The workloads that train with torch."""
-        if not self.workloads:
+        if not self._may_train or not self.workloads:
             return []
         from dllint.deploy import evidence
 

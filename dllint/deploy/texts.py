@@ -68,16 +68,28 @@ class DeployFile:
     @cached_property
     def documents(self) -> Documents:
         """Its documents as YAML or JSON, parsed once."""
-        from dllint.syntax.jsonc import masked
         from dllint.syntax.python import CannotParseError
         from dllint.syntax.tree import trees
 
         found: list[Tree] = []
         try:
-            found.extend(trees(self.path, masked(self.text) if self.kind is Kind.JSON else self.text))
+            found.extend(trees(self.path, self._as_yaml))
         except CannotParseError as error:
             return Documents(found, error)
         return Documents(found, None)
+
+    @property
+    def is_well_formed(self) -> bool:
+        """Whether it can surely be read as YAML or JSON; far quicker than to read it."""
+        from dllint.syntax.yaml import is_well_formed
+
+        return is_well_formed(self._as_yaml)
+
+    @property
+    def _as_yaml(self) -> str:
+        from dllint.syntax.jsonc import masked
+
+        return masked(self.text) if self.kind is Kind.JSON else self.text
 
     @cached_property
     def instructions(self) -> list[Instruction]:

@@ -63,6 +63,8 @@ class Merged(NamedTuple):
     def get(self, *keys: str) -> Merged | None:
         """The value below these keys; None where no layer has one, or one resets it."""
         layers = self.layers
+        if len(layers) == 1 and layers[0].tree.get(keys[0]) is None:
+            return None
         for key in keys:
             layers = _below(layers, key)
             if not layers:
