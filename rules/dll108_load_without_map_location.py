@@ -3,8 +3,10 @@
 ## What it does
 
 Reports `torch.load` without `map_location` in code that DataLoader workers run, and in the making of a dataset that
-keeps what was loaded and reads it there. Silent for datasets that write or download their files themselves, for entries
-of a loaded dict that need not be tensors, for what goes on to NumPy, and where no loader with workers is seen.
+keeps what was loaded and reads it there. Silent for datasets that write or download their files themselves, for files
+that the project saves from the CPU (by their name), or has from a script that its messages name and that is not seen to
+save from the GPU, for entries of a loaded dict that need not be tensors, for what goes on to NumPy, and where no loader
+with workers is seen.
 
 ## Why it breaks workers
 

@@ -11,6 +11,7 @@ from dllint.code.language import classes
 from dllint.code.language.links import parent
 from dllint.code.language.scopes import ClassScope
 from dllint.code.language.values import Collection, Const, Derived, Frame, Product, Value
+from dllint.code.tensors import saved_files
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -38,8 +39,11 @@ def keeps_device(program: Program, call: ast.Call, frame: Frame) -> bool:
 
 
 def may_bring_cuda(program: Program, call: ast.Call, frame: Frame) -> bool:
-    """Whether what a call of `torch.load` gives may be a CUDA tensor, by the call and by what is done with it."""
-    return keeps_device(program, call, frame) and not _goes_to_numpy(call)
+    """Whether what a call of `torch.load` gives may be a CUDA tensor, by the call, by what is done with it, and by who
+    makes the file."""
+    if not keeps_device(program, call, frame) or _goes_to_numpy(call):
+        return False
+    return not saved_files.are_of_cpu(program, call)
 
 
 def _goes_to_numpy(call: ast.Call) -> bool:
