@@ -4,8 +4,8 @@
 
 Reports a handle that a dataset opens on first use, where main itself reads the dataset before the workers start: an
 item, a loop over it, or a length that opens the file. Handles that are opened again in each process (a test of
-`os.getpid()`), in `worker_init_fn`, or for each item are fine. For spawned workers the test is not enough: there
-`__getstate__` has to drop what main has opened.
+`os.getpid()`), in `worker_init_fn`, or for each item are fine. Where workers are certainly spawned the test is not
+enough, and such handles are reported too: there `__getstate__` has to drop what main has opened.
 
 ## Why it breaks workers
 
@@ -104,6 +104,8 @@ RULE = Rule(
     replaced_by=("DLL201",),
 )
 
+_NOT_SENT = "with each process asking for its own it still cannot be pickled for spawned workers"
+
 
 @RULE.check
 def lazy_handle_opened_in_main(entry: WorkerEntry) -> Iterator[Finding]:
@@ -114,9 +116,10 @@ def lazy_handle_opened_in_main(entry: WorkerEntry) -> Iterator[Finding]:
         use = lazy_handles.used_by_main(entry, lazy) if _is_harmed(entry, lazy) else None
         if use is None:
             continue
+        harm = _NOT_SENT if lazy.by_process else lazy.handle.api.harm
         yield RULE.finding(
             lazy.handle.location,
-            f"{lazy.handle.call}() is opened on first use, and main is the first to use it: {lazy.handle.api.harm}",
+            f"{lazy.handle.call}() is opened on first use, and main is the first to use it: {harm}",
             help="open it again in each process (if self.pid != os.getpid(): ...); for spawn, drop it in __getstate__",
             related=[use.related(), use.loader.related(), *lazy.step.way()],
             symbol=lazy.step.scope.qualname,
@@ -127,8 +130,11 @@ def lazy_handle_opened_in_main(entry: WorkerEntry) -> Iterator[Finding]:
 def _is_harmed(entry: WorkerEntry, lazy: Lazy) -> bool:
     """Whether sharing or pickling does this kind of handle harm."""
     api = lazy.handle.api
-    if not api.mild and entry.may_fork:
+    if not api.mild and entry.may_fork and not lazy.by_process:
         return True
-    owner = lazy.step.scope.owner
+    if lazy.by_process and entry.may_fork:
+        return False  # right for forked workers, and spawned ones are not certain
+    receiver = lazy.step.frame.receiver
+    owner = receiver.cls if receiver is not None else lazy.step.scope.owner
     dropped = owner is not None and state.drops(entry.program, owner, lazy.write.name)
     return entry.may_pickle and not api.picklable and not dropped

@@ -33,6 +33,8 @@ class Lazy:
     handle: Handle
     write: AttributeWrite
     step: Step
+    by_process: bool
+    """Whether each process opens its own: `if self.pid != os.getpid()`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +51,21 @@ class Use:
 
 
 def opened(entry: WorkerEntry) -> Iterator[Lazy]:
-    """The handles that worker code opens on first use without asking which process it is in."""
+    """The handles that worker code opens on first use, main's own included."""
     for step in entry.code.steps:
         if step.scope.name == "__init__" or step.root.label == "worker_init_fn":
             continue
         for write in step.scope.index().writes:
             stored = write.binding.value
             own = isinstance(write.target.value, ast.Name) and write.target.value.id == step.scope.receiver_name
-            if not own or write.element or not isinstance(stored, ast.Call):
+            if not own or not isinstance(stored, ast.Call):
                 continue
             handle = handles.opened_at(entry.program, stored, step.frame)
-            if handle is not None and _is_lazy(step, write) and not _is_renewed(entry, write.name):
-                yield Lazy(handle, write, step)
+            if handle is None or _is_renewed(entry, write.name):
+                continue
+            by_process = _is_opened_by_process(step, write)
+            if by_process or (not write.element and _is_lazy(step, write)):
+                yield Lazy(handle, write, step, by_process)
 
 
 def _is_lazy(step: Step, write: AttributeWrite) -> bool:
@@ -68,10 +73,20 @@ def _is_lazy(step: Step, write: AttributeWrite) -> bool:
     places = list(step.hops(write.node))
     if any(state.is_conditional_on_process(place) for _, place in places):
         return False
-    tests = [ast.unparse(test) for _, place in places for test, _ in conditions.leading_to(place)]
+    tests = _tests(step, write)
     if any("getpid" in test or "worker" in test or "pid" in test for test in tests):
         return False
     return any(write.name in test for test in tests)
+
+
+def _is_opened_by_process(step: Step, write: AttributeWrite) -> bool:
+    """Whether it is opened where this process has not opened it yet, main among them: `if self.pid != os.getpid()`."""
+    tests = _tests(step, write)
+    return any("getpid()" in test for test in tests) and not any("worker" in test or "parent" in test for test in tests)
+
+
+def _tests(step: Step, write: AttributeWrite) -> list[str]:
+    return [ast.unparse(test) for _, place in step.hops(write.node) for test, _ in conditions.leading_to(place)]
 
 
 def _is_renewed(entry: WorkerEntry, attribute: str) -> bool:
