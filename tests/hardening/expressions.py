@@ -10,6 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from random import Random
 from types import ModuleType
 from typing import Any
@@ -54,6 +55,7 @@ SHORT = {
 }
 """Expressions that get no more than so many characters: where they are used, longer lines are cut."""
 _METHODS = ("fullmatch", "match", "search", "finditer", "findall", "sub", "split")
+_MOST_WORDS = 20
 _WORDS = re.compile(r"[A-Za-z]{2,}(?: [A-Za-z]+)*|[^\w\s\\]")
 
 
@@ -173,6 +175,8 @@ def attacks(pattern: str, length: int, seed: int, mixtures: int) -> Iterator[str
     for atom in atoms:
         yield _filled(atom, length)
         yield _filled(atom, length) + "!"
+    for word, blank in product([word for word in own if word.isalpha()][:_MOST_WORDS], (" ", "\n", "9")):
+        yield word + _filled(blank, length)
     for _ in range(mixtures):
         one, two, three = (random.choice(atoms) for _ in range(3))
         yield _filled(one + two, length)

@@ -95,6 +95,7 @@ LONG = {
     "inheritance": f"class A0(Dataset): pass\n{CLASSES}\nDataLoader(A3000(), num_workers=2)",
     "assignments": "v0 = 2\n" + chain(3_000, "v{next} = v{i}") + "\nDataLoader([1], num_workers=v3000)",
     "branches": "if x: n = 1\n" + chain(2_000, "elif x == {i}: n = {i}") + "\nDataLoader([1], num_workers=n)",
+    "one comprehension again and again": worker("def f0(x):\n" + "    n = max(len(row) for row in x)\n" * 12_000),
     "nested blocks": nested("if x:", 95),
     "nested functions": nested("def f():", 90),
     # Two ways lead on from each place: who follows all of them never ends.
@@ -190,6 +191,11 @@ def test_a_file_name_that_is_no_unicode_costs_no_finding() -> None:
 def test_an_instruction_of_a_hundred_thousand_rows_ends() -> None:
     rows = "    --mount=type=cache,target=/root/.cache,sharing=locked \\\n" * 100_000
     survives(f"FROM pytorch/pytorch\nRUN {rows}    python train.py\n".encode(), "Dockerfile")
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\n", "\r\n", "[", "[ "])
+def test_a_requirement_that_never_ends(blank: str) -> None:
+    survives(f"torch{blank * (50_000 // len(blank))}\n".encode(), "requirements.txt")
 
 
 def test_variables_that_double_end() -> None:

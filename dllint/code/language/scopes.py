@@ -55,6 +55,12 @@ class Scope:
             return self.name
         return f"{self.parent.qualname}.{self.name}"
 
+    @cached_property
+    def defined(self) -> frozenset[str]:
+        """The names that a def, a class or an import binds here: asked for each argument of each call."""
+        found = self.index().bindings.items()
+        return frozenset(name for name, bound in found if any(one.kind in ("scope", "import") for one in bound))
+
     @property
     def outer(self) -> Iterator[Scope]:
         """The scopes around it, the nearest first."""

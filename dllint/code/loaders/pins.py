@@ -30,7 +30,7 @@ _LARGEST = 1_000_000
 _LARGEST_LOCK = 20_000_000
 """Bytes of a file that is looked at."""
 
-_REQUIREMENT = pattern(r"(?<![\w./-])(?:py)?torch\s*(?:\[[^\]]*\])?\s*(?P<spec>[=<>~!(^][^\"'#;\n]*|@\s*\S+)")
+_REQUIREMENT = pattern(r"(?<![\w./-])(?:py)?torch(?:\s*\[[^\]\n]{0,200}\])?\s*(?P<spec>[=<>~!(^][^\"'#;\n]*|@\s*\S+)")
 _WHEEL = pattern(r"torch-(\d+)\.(\d+)")
 _LOCKED = pattern(rb'name = "torch"\r?\nversion = "(\d+)\.(\d+)')
 _PIPFILE_LOCKED = pattern(rb'"torch": \{[^{}]*?"version": "==(\d+)\.(\d+)')

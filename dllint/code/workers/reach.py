@@ -216,9 +216,8 @@ class WorkerCode:
         if isinstance(node, ast.Name):
             scope: Scope | None = step.scope
             while scope is not None:
-                bindings = scope.index().bindings.get(node.id)
-                if bindings:
-                    return any(binding.kind in ("scope", "import") for binding in bindings)
+                if node.id in scope.index().bindings:
+                    return node.id in scope.defined
                 scope = scope.parent
             return False
         if isinstance(node, ast.Attribute):

@@ -97,11 +97,15 @@ def _runs_for(program: Program, step: Step, read: list[Instance]) -> bool:
         function = getattr(step.call, "func", None)
         around = step.parent
         if isinstance(function, ast.Attribute) and _is_receiver(function.value, around):
-            holders = [one for one in read if around.scope.owner in classes.project_mro(program.evaluator, one.cls)]
+            holders = [one for one in read if _has_method(program, one, around.scope)]
             if holders and not any(_enters(program, function, step, around, one) for one in holders):
                 return False
         step = around
     return True
+
+
+def _has_method(program: Program, holder: Instance, method: FunctionScope) -> bool:
+    return any(base is method.owner for base in classes.project_mro(program.evaluator, holder.cls))
 
 
 def _is_receiver(node: ast.expr, step: Step) -> bool:
