@@ -11,7 +11,7 @@ from dllint.code.language.callables import innermost
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
-from dllint.code.language.values import Frame, Function, Instance, Unknown, Value, is_unknown
+from dllint.code.language.values import Frame, Function, Instance, Unknown, Value
 from dllint.code.loaders import finding as loaders
 from dllint.code.loaders import iterations
 from dllint.code.loaders.iterations import Iteration, Repetition
@@ -83,7 +83,7 @@ class WorkerEntry:
         """Whether a loader with workers reads it, or one may of which it cannot be seen what it reads."""
         if self.loaders:
             return True
-        return any(not r.has_no_workers and is_unknown(r.dataset_values()) for r in self.program.facts.loaders)
+        return any(not reader.has_no_workers for reader in self.program.facts.open_readers)
 
     @cached_property
     def items(self) -> list[Item]:
@@ -165,6 +165,11 @@ class Facts:
     def loaders(self) -> list[Loader]:
         """All constructions of loaders."""
         return loaders.find(self.program)
+
+    @cached_property
+    def open_readers(self) -> list[Loader]:
+        """The loaders that may read other datasets than those that they are seen to read."""
+        return [loader for loader in self.loaders if datasets.may_read_unseen(self.program, loader)]
 
     @cached_property
     def iterations(self) -> list[Iteration]:

@@ -174,15 +174,17 @@ class Program:
 
     @cached_property
     def script_modules(self) -> list[Module]:
-        """The modules that may be run as programs: seeds, and short scripts that call into them."""
-        found = [m for m in self.parsed_seeds if not m.is_package]
-        known = {id(module) for module in found}
+        """The modules that may be run as programs: seeds, and short scripts that call into them or their importers."""
+        known = set(found := [m for m in self.parsed_seeds if not m.is_package])
         names = {part.encode("utf-8", "surrogateescape") for m in self.seeds for part in m.name.split(".")}
+        importing = self._importing.importing
+        callers = {caller for seed in self.seeds for user in importing(seed) for caller in importing(user)}
         for module in self.modules.by_file.values():
-            if id(module) in known or self.modules.in_package(module) or b"__main__" in module.data:
+            if module in known or self.modules.in_package(module) or b"__main__" in module.data:
                 continue
+            leads = module in callers or any(name in module.data for name in names)
             starts = b"multiprocessing" in module.data and b"torch" in module.data
-            if module.outline.size < _LONGEST_SCRIPT and (starts or any(name in module.data for name in names)):
+            if (leads or starts) and module.outline.size < _LONGEST_SCRIPT:
                 found.append(module)
         return found
 

@@ -18,7 +18,7 @@ from dllint.code.apis.autograd import (
     MODULE_CONTAINERS,
     TRAINABLE_LAYERS,
 )
-from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, WRAPPERS
+from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, wraps_datasets
 from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, JOINS, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
 from dllint.code.apis.distributed import COLLECTIVES, GROUP_QUERIES, RANK_QUERIES
 from dllint.code.apis.forking import POLARS_QUERIES, POLARS_READS, RAY_WAITS
@@ -44,7 +44,7 @@ from dllint.code.apis.loaders import (
 )
 from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.opencv import SETS_CV2_THREADS, THREADED_CV2
-from dllint.code.apis.pickling import GENERATOR_METHODS, UNPICKLABLE
+from dllint.code.apis.pickling import GENERATOR_METHODS, SUBMODULES, UNPICKLABLE
 from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, STARTS_PROCESSES
 from dllint.code.apis.pure import DATA_PACKAGES, KEEPS_FUNCTIONS, PURE_FUNCTIONS, PURE_METHODS, REMEMBERS
 from dllint.code.apis.reading import (
@@ -157,6 +157,7 @@ __all__ = [
     "SHARES_FIRST_ARGUMENT",
     "SHARES_STORAGE",
     "STARTS_PROCESSES",
+    "SUBMODULES",
     "TAKES_DESCRIPTOR",
     "TENSOR_FACTORY_METHODS",
     "TENSOR_MAKERS",
@@ -168,7 +169,6 @@ __all__ = [
     "WAITED_FOR",
     "WEB_PIPES",
     "WORKER_QUERIES",
-    "WRAPPERS",
     "WRITES",
     "WRITES_ITSELF",
     "WRITING_METHODS",
@@ -176,4 +176,5 @@ __all__ = [
     "LoaderApi",
     "ThreadedApi",
     "canonical",
+    "wraps_datasets",
 ]

@@ -61,6 +61,14 @@ WRAPPERS = frozenset(
     }
 )
 """Calls whose result reads the datasets that they are given."""
+_WRAPPER_NAMES = frozenset({"ConcatDataset", "Subset", "random_split"})
+"""What other libraries call theirs, too."""
+
+
+def wraps_datasets(name: str) -> bool:
+    """Whether what a library's call gives reads the datasets that the call is given."""
+    return name in WRAPPERS or name.rpartition(".")[2] in _WRAPPER_NAMES
+
 
 HOOKS = {
     "torch_geometric.data.Dataset": ("get", "len"),

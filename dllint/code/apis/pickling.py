@@ -43,3 +43,36 @@ UNPICKLABLE = {
 
 GENERATOR_METHODS = frozenset({".iterdir()", ".glob()", ".rglob()"})
 """Methods of pathlib.Path that give a generator."""
+
+SUBMODULES = frozenset(
+    {
+        "PIL.Image",
+        "PIL.ImageEnhance",
+        "PIL.ImageOps",
+        "kornia.augmentation",
+        "librosa.feature",
+        "matplotlib.pyplot",
+        "numpy.fft",
+        "numpy.linalg",
+        "numpy.random",
+        "os.path",
+        "pycocotools.mask",
+        "scipy.io",
+        "scipy.ndimage",
+        "scipy.signal",
+        "skimage.io",
+        "skimage.transform",
+        "torch.cuda",
+        "torch.distributed",
+        "torch.linalg",
+        "torch.nn",
+        "torch.nn.functional",
+        "torchaudio.functional",
+        "torchaudio.transforms",
+        "torchvision.transforms",
+        "torchvision.transforms.functional",
+        "torchvision.transforms.v2",
+        "torchvision.transforms.v2.functional",
+    }
+)
+"""Modules within packages: pickle takes no module."""

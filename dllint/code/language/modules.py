@@ -309,13 +309,14 @@ class ModuleTable:
     def find(self, dotted: str, importer: Module) -> Module | None:
         """The module that `import dotted` in `importer` means, if the project has it."""
         path = dotted.replace(".", "/")
-        for base in self._bases(dotted.partition(".")[0], importer):
+        for base in self._bases(dotted, importer):
             found = self._at(f"{base}/{path}")
             if found is not None and found is not importer:
                 return found
         return None
 
-    def _bases(self, top: str, importer: Module) -> Iterator[str]:
+    def _bases(self, dotted: str, importer: Module) -> Iterator[str]:
+        top = dotted.partition(".")[0]
         folder = os.path.dirname(importer.absolute)
         own_root = folder
         while own_root in self._folders_with_init:
@@ -326,6 +327,15 @@ class ModuleTable:
         yield self.root
         yield self.root + "/src"
         yield from self._package_roots.get(top, ())
+        if top not in KNOWN_LIBRARIES or "." in dotted:
+            yield from self._between(own_root)
+
+    def _between(self, folder: str) -> Iterator[str]:
+        """The folders around one, up to the project's root: scripts are started in any of them."""
+        above = os.path.dirname(folder)
+        while above.startswith(self.root + "/"):
+            yield above
+            above = os.path.dirname(above)
 
     def _at(self, path: str) -> Module | None:
         return self.by_file.get(path + ".py") or self.by_file.get(path + "/__init__.py")

@@ -160,8 +160,10 @@ def _needs_samples(program: Program, call: ast.Call, step: Step) -> bool:
 
 
 def _is_unpacked(call: ast.Call) -> bool:
-    """`xs, ys = zip(*rows)`: there is nothing to unpack where there are no rows."""
+    """`xs, ys = zip(*rows)`, in a `list()` or a `map()` too: there is nothing to unpack where there are no rows."""
     around = parent(call)
+    while isinstance(around, ast.Call) and last_name(around) in ("list", "tuple", "map"):
+        around = parent(around)
     if not isinstance(around, ast.Assign) or not call.args or not isinstance(call.args[0], ast.Starred):
         return False
     return any(isinstance(target, (ast.Tuple, ast.List)) for target in around.targets)

@@ -36,6 +36,8 @@ _MOST_INITS = 5
 """Project classes between a loader class and the library's."""
 _MOST_CONTEXTS = 16
 """Ways by which one construction is reached that are told apart."""
+_MOST_OUTER = 6
+"""Ways by which the function is entered whose call leads to a construction."""
 
 
 def find(program: Program) -> list[Loader]:
@@ -179,13 +181,22 @@ def contexts(program: Program, scope: Scope, depth: int = 0) -> list[Frame]:
         return [Frame(scope)]
     found: list[Frame] = []
     for call, caller in program.call_sites(scope):
-        outer = contexts(program, caller.scope, depth + 1)[:4] if depth < 1 else [caller]
+        outer = _most_different(contexts(program, caller.scope, depth + 1)) if depth < 1 else [caller]
         for frame in outer:
             receiver = _made_by(scope, call, frame)
             found.append(Frame(scope, receiver, call, frame))
             if len(found) >= _MOST_CONTEXTS:
                 return found
     return found or [Frame(scope)]
+
+
+def _most_different(frames: list[Frame]) -> list[Frame]:
+    """A few of the frames by which a function is entered: first one for each choice of keywords that it is given."""
+    firsts: dict[frozenset[str | None], Frame] = {}
+    for frame in frames:
+        firsts.setdefault(frozenset(k.arg for k in frame.call.keywords) if frame.call else frozenset(), frame)
+    chosen = list(firsts.values())
+    return (chosen + [frame for frame in frames if frame not in chosen])[:_MOST_OUTER]
 
 
 def _made_by(scope: FunctionScope, call: ast.Call, frame: Frame) -> Instance | None:

@@ -10,7 +10,6 @@ from dllint.code import apis
 from dllint.code.language import classes, conditions
 from dllint.code.language.callables import callables
 from dllint.code.language.links import parent
-from dllint.code.language.modules import KNOWN_LIBRARIES
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
 from dllint.code.language.values import (
     Collection,
@@ -143,9 +142,36 @@ def _of_object(program: Program, value: Instance) -> Iterator[Unpicklable]:
             target = target.target
         if isinstance(target, Instance) and not item.certain:
             continue  # a stand-in for a library that is not installed, or one of several classes
-        found = refused(target, f"on {value.cls.name}, as {item.path}", item)
+        by = f"on {value.cls.name}, as {item.path}"
+        found = refused(target, by, item)
+        if found is None and isinstance(target, Product) and _is_archive(program, target, item):
+            error = apis.UNPICKLABLE["zipfile.ZipFile"]
+            found = _made("the archive of numpy.load()", error, by, target.node, target.frame, item)
         if found is not None:
             yield found
+
+
+def _is_archive(program: Program, value: Product, item: state.Item) -> bool:
+    """Whether `np.load(path)` gives an open .npz file, as methods that read it by a name tell."""
+    if value.name != "numpy.load" or any(keyword.arg == "mmap_mode" for keyword in value.node.keywords):
+        return False
+    for cls in classes.project_mro(program.evaluator, item.owner):
+        for method in cls.methods.values():
+            reads = (node for node in method.index().attributes if node.attr == item.attribute)
+            if any(_is_own(node, method) and _is_under_name(node) for node in reads):
+                return True
+    return False
+
+
+def _is_own(node: ast.Attribute, method: FunctionScope) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == method.receiver_name
+
+
+def _is_under_name(node: ast.AST) -> bool:
+    around = parent(node)
+    if not isinstance(around, ast.Subscript) or around.value is not node:
+        return False
+    return isinstance(around.slice, ast.Constant) and isinstance(around.slice.value, str)
 
 
 def refused(value: Value, by: str, item: state.Item | None = None) -> Unpicklable | None:
@@ -174,7 +200,8 @@ def _is_path(value: Value) -> bool:
 
 
 def _is_module(value: ModuleRef | External) -> bool:
-    return isinstance(value, ModuleRef) or value.name in KNOWN_LIBRARIES
+    """Whether it is a module: `import x` gives a name without dots."""
+    return isinstance(value, ModuleRef) or "." not in value.name or value.name in apis.SUBMODULES
 
 
 def _made(what: str, error: str, by: str, node: ast.AST, frame: Frame, item: state.Item | None) -> Unpicklable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from dllint.code import apis
 from dllint.code.language import classes
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ClassScope
-from dllint.code.language.values import ClassRef, Collection, Derived, Frame, Instance, Product, Value, is_unknown
+from dllint.code.language.values import ClassRef, Collection, Derived, Frame, Instance, Product, Unknown, Value
 from dllint.code.loaders import finding as loaders
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method
@@ -66,9 +67,10 @@ class Dataset:
     def runs_in_main(self) -> bool:
         """Whether every loader that is seen to read it has no workers: then nothing of it runs in a worker.
 
-        Of a dataset that no loader is seen to read, every loader of the project may be the one.
+        Of a dataset that no loader is seen to read, each loader may be the one of which it is not seen what it reads;
+        if there is none of these, every loader of the project.
         """
-        readers = self.loaders or self.program.facts.loaders
+        readers = self.loaders or self.program.facts.open_readers or self.program.facts.loaders
         return bool(readers) and all(loader.has_no_workers for loader in readers)
 
     @cached_property
@@ -85,7 +87,7 @@ class Dataset:
 
     def _of_unknown_readers(self) -> frozenset[str]:
         """Of the loaders that may read it, since it cannot be seen what they read: if all are started by one method."""
-        readers = [r for r in self.program.facts.loaders if not r.has_no_workers and is_unknown(r.dataset_values())]
+        readers = [reader for reader in self.program.facts.open_readers if not reader.has_no_workers]
         found = [start_method.of_loader(self.program, reader) for reader in readers if not reader.module.is_test]
         return found[0] if found and all(methods == found[0] for methods in found) else frozenset()
 
@@ -133,7 +135,7 @@ def parts(program: Program, value: Value, depth: int = 0) -> Iterator[Value]:
     yield value
     if depth > 5:
         return
-    if isinstance(value, Product) and value.name in apis.WRAPPERS:
+    if isinstance(value, Product) and apis.wraps_datasets(value.name):
         for argument in value.node.args[:1]:
             for inner in program.evaluator.values(argument, value.frame):
                 yield from parts(program, inner, depth + 1)
@@ -194,11 +196,38 @@ def _within(program: Program, value: Value) -> Iterator[Value]:
         groups = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:20]]
         for group in groups:
             yield from group
-    elif isinstance(value, Product) and (value.name in apis.WRAPPERS or value.name in apis.DATASET_BASES):
+    elif isinstance(value, Product) and (apis.wraps_datasets(value.name) or value.name in apis.DATASET_BASES):
         for argument in [*value.node.args, *(k.value for k in value.node.keywords)]:
             yield from ev.values(argument, value.frame)
     elif isinstance(value, Derived):
         yield value.base
+
+
+def may_read_unseen(program: Program, loader: Loader) -> bool:
+    """Whether a loader may read other datasets than those that are seen: what it is given is not known, or what that
+    wraps."""
+    pending = list(loader.dataset_values())
+    seen: set[object] = set()
+    while pending and len(seen) < _MOST_WRAPPED:
+        value = pending.pop()
+        if value.key in seen:
+            continue
+        seen.add(value.key)
+        if isinstance(value, Unknown) or (isinstance(value, Collection) and not value.items and not value.each):
+            return True
+        pending += _wrapped(program, value) if isinstance(value, Instance) else _within(program, value)
+    return False
+
+
+def _wrapped(program: Program, value: Instance) -> Iterator[Value]:
+    """What an object of a project's `ConcatDataset` or `Subset` is made of."""
+    if isinstance(value.node, ast.Call) and any(map(apis.wraps_datasets, _library_bases(program, value))):
+        for argument in value.node.args[:1]:
+            yield from program.evaluator.values(argument, value.frame) if value.frame is not None else ()
+
+
+def _library_bases(program: Program, value: Instance) -> Iterator[str]:
+    return classes.external_bases(program.evaluator, value.cls)
 
 
 def is_dataset_class(program: Program, cls: ClassScope) -> bool:
@@ -220,6 +249,8 @@ def find(program: Program) -> list[Dataset]:
         for cls in module.classes:
             if cls.name in names and is_dataset_class(program, cls):
                 by_class[cls] = []
+    if any(not loader.has_no_workers for loader in program.facts.open_readers):
+        by_class |= {cls: [] for cls in _by_their_looks(program) if cls not in by_class}
     for loader in program.facts.loaders:
         for value in read_by(program, loader):
             readers = by_class.setdefault(value.cls, [])
@@ -227,6 +258,25 @@ def find(program: Program) -> list[Dataset]:
                 readers.append(loader)
     elsewhere = _read_by_others(program) if any(not readers for readers in by_class.values()) else set()
     return [Dataset(program, cls, readers) for cls, readers in by_class.items() if readers or cls not in elsewhere]
+
+
+_OTHER_FRAMEWORKS = (b"tensorflow", b"keras", b"paddle", b"mxnet", b"mindspore", b"jax")
+
+
+def _by_their_looks(program: Program) -> Iterator[ClassScope]:
+    """Classes that are called a dataset and can be indexed, with no base of a library: a registry may make them."""
+    for module in program.parsed_seeds:
+        if not module.has(b"__getitem__") or module.is_test or any(map(module.holds, _OTHER_FRAMEWORKS)):
+            continue
+        for cls in module.classes:
+            if cls.name.endswith("Dataset") and _is_indexed(program, cls):
+                yield cls
+
+
+def _is_indexed(program: Program, cls: ClassScope) -> bool:
+    ev = program.evaluator
+    plain = all(name.startswith(_PLAIN_BASES) for name in classes.external_bases(ev, cls))
+    return plain and all(classes.method(ev, cls, name) is not None for name in ("__getitem__", "__len__"))
 
 
 def _read_by_others(program: Program) -> set[ClassScope]:
