@@ -28,6 +28,7 @@ from dllint.code.apis.handles import (
     HANDLE_WRAPPERS,
     HANDLES,
     RAW_DESCRIPTORS,
+    SAME_BY_ANY_NAME,
     TAKES_DESCRIPTOR,
     HandleApi,
 )
@@ -153,6 +154,7 @@ __all__ = [
     "REMEMBERS",
     "REMOTE_PROTOCOLS",
     "RUNS_COMMANDS",
+    "SAME_BY_ANY_NAME",
     "SETS_CV2_THREADS",
     "SHARES_FIRST_ARGUMENT",
     "SHARES_STORAGE",

@@ -83,6 +83,21 @@ HANDLES: dict[str, HandleApi] = {
         "an open video", "all workers move one shared position: wrong frames", derives=("decode", "demux")
     ),
     "imageio.get_reader": HandleApi("an open video", "all workers move one shared position: wrong frames"),
+    "pyfaidx.Fasta": HandleApi("an open FASTA file", _SHARED_OFFSET, item_derives=True),
+    "pyfaidx.Faidx": HandleApi("an open FASTA file", _SHARED_OFFSET),
+    "pysam.FastaFile": HandleApi("an open FASTA file", _SHARED_OFFSET),
+    "pysam.AlignmentFile": HandleApi("an open alignment file", _SHARED_OFFSET),
+    "pysam.VariantFile": HandleApi("an open variant file", _SHARED_OFFSET),
+    "pysam.TabixFile": HandleApi("an open Tabix file", _SHARED_OFFSET),
+    "pyBigWig.open": HandleApi("an open bigWig file", _SHARED_OFFSET),
+    "soundfile.SoundFile": HandleApi("an open sound file", _SHARED_OFFSET),
+    "tifffile.TiffFile": HandleApi("an open TIFF file", _SHARED_OFFSET, attribute_derives=True),
+    "rasterio.open": HandleApi(
+        "an open raster file",
+        "it cannot be pickled (TypeError: self._hds cannot be converted to a Python object for pickling) under spawn "
+        "and forkserver, the Linux default from Python 3.14",
+        mild=True,
+    ),
     "tensorstore.open": HandleApi(
         "a TensorStore",
         "its thread pool does not exist in a forked worker: a stall or a segmentation fault",
@@ -107,6 +122,9 @@ HANDLES: dict[str, HandleApi] = {
     "requests.Session": HandleApi("an HTTP session", _ANSWERS, picklable=True),
 }
 """What may not be carried into workers. Always fine, and so not here: np.memmap, mmap, BytesIO, os.pread."""
+
+SAME_BY_ANY_NAME = {"VideoCapture": HANDLES["cv2.VideoCapture"]}
+"""Classes that several libraries offer under OpenCV's name, to be used as OpenCV's is."""
 
 HANDLE_WRAPPERS = frozenset(
     {

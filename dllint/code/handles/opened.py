@@ -115,7 +115,7 @@ def _is_key(program: Program, step: Derived, first: bool) -> bool:
 
 
 def _api(program: Program, value: Product) -> HandleApi | None:
-    api = apis.HANDLES.get(value.name)
+    api = apis.HANDLES.get(value.name) or apis.SAME_BY_ANY_NAME.get(value.name.rpartition(".")[2])
     if api is not None:
         return _for_arguments(program, api, value)
     if value.name in program.settings.handles:

@@ -249,13 +249,13 @@ def find(program: Program) -> list[Dataset]:
         for cls in module.classes:
             if cls.name in names and is_dataset_class(program, cls):
                 by_class[cls] = []
-    if any(not loader.has_no_workers for loader in program.facts.open_readers):
-        by_class |= {cls: [] for cls in _by_their_looks(program) if cls not in by_class}
     for loader in program.facts.loaders:
         for value in read_by(program, loader):
             readers = by_class.setdefault(value.cls, [])
             if loader not in readers:
                 readers.append(loader)
+    if any(not loader.has_no_workers for loader in program.facts.open_readers):
+        by_class |= {cls: [] for cls in _by_their_looks(program) if cls not in by_class}
     elsewhere = _read_by_others(program) if any(not readers for readers in by_class.values()) else set()
     return [Dataset(program, cls, readers) for cls, readers in by_class.items() if readers or cls not in elsewhere]
 
