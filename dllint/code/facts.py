@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dllint.code import apis
 from dllint.code.language.callables import innermost
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
@@ -154,7 +155,7 @@ class Facts:
     @cached_property
     def loader_class_names(self) -> set[str]:
         """The names of the classes that seem to derive from a loader."""
-        return loaders.loader_classes(self.program)
+        return self.program.names_derived_from(apis.LOADER_WORDS)
 
     @cached_property
     def dataset_class_names(self) -> set[str]:

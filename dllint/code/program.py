@@ -17,6 +17,7 @@ from dllint.code.language.bindings import Binding
 from dllint.code.language.callers import Callers
 from dllint.code.language.evaluator import Evaluator
 from dllint.code.language.importing import Importing, imported_modules
+from dllint.code.language.mentions import Mentions
 from dllint.code.language.modules import Module, ModuleTable
 from dllint.code.language.outlines import Outline, defined_names, outlines
 from dllint.code.language.scopes import ClassScope, FunctionScope
@@ -147,13 +148,20 @@ class Program:
     @cached_property
     def dataset_names(self) -> set[str]:
         """Names of the classes that derive from a dataset class, as far as names tell."""
-        derived: dict[str, list[str]] = {}
+        return self.names_derived_from(apis.DATASET_BASES | set(self.settings.dataset_bases))
+
+    def names_derived_from(self, bases: Iterable[str]) -> set[str]:
+        """The names of the project's classes that derive from one of these, directly or not, as far as names tell."""
+        return _closure({name.rpartition(".")[2] for name in bases}, self._derived_names)
+
+    @cached_property
+    def _derived_names(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
         for module in self.modules.by_file.values():
             for name, base_names in module.class_bases:
                 for base in base_names:
-                    derived.setdefault(base, []).append(name)
-        roots = {name.rpartition(".")[2] for name in apis.DATASET_BASES | set(self.settings.dataset_bases)}
-        return _closure(roots, derived)
+                    found.setdefault(base, []).append(name)
+        return found
 
     @cached_property
     def defined_names(self) -> set[str]:
@@ -206,14 +214,20 @@ class Program:
         """The modules of the project that a module imports, as far as last names tell."""
         return self._importing.imported_by(module)
 
+    @cached_property
+    def mentions(self) -> Mentions:
+        """Which modules hold which words."""
+        return Mentions(self.modules.by_file.values())
+
     def modules_with(self, *texts: str) -> list[Module]:
         """The modules that hold all these texts, each from a whole word to a whole word; asked again and again, they
         are looked for once."""
         if texts not in self._with_texts:
-            found = list(self.modules.by_file.values())
-            for text in map(str.encode, texts):
-                names = _WORD.findall(text)
-                found = [m for m in found if all(map(m.holds, names)) and (names == [text] or text in m.data)]
+            sought = [text.encode() for text in texts]
+            holders = [self.mentions.of(word) for text in sought for word in _WORD.findall(text)]
+            common = set(holders[0]).intersection(*holders[1:])
+            longer = [text for text in sought if not _WORD.fullmatch(text)]
+            found = [m for m in holders[0] if m in common and all(text in m.data for text in longer)]
             self._with_texts[texts] = found
         return self._with_texts[texts]
 

@@ -27,7 +27,6 @@ class Callers:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._known: dict[Scope, list[tuple[ast.Call, Frame]]] = {}
-        self._holders: dict[tuple[bytes, bool], list[Module]] = {}
 
     def of(self, scope: FunctionScope) -> list[tuple[ast.Call, Frame]]:
         """The calls in the project that enter a function, each with the frame that it is made in."""
@@ -57,24 +56,31 @@ class Callers:
     def _callers_of(self, scope: FunctionScope, name: str) -> Iterator[Module]:
         """The modules to look for callers in: the function's own first; tests never speak for a library."""
         own = scope.module
-        needle = name.encode()
         yield own
-        homes = self._names_of_home(scope)
-        for module in self._holding(needle, everywhere=self._is_called_anywhere(scope)):
+        near = self._near(scope)
+        for module in self._program.mentions.of(name.encode()):
             if module is own or (module.is_test and not own.is_test):
                 continue
-            if id(module) in self._seed_ids or self._is_small or any(map(module.holds, homes)):
+            if module in near:
                 yield module
 
-    @staticmethod
-    def _names_of_home(scope: FunctionScope) -> tuple[bytes, ...]:
-        """What a module far from the seeds must speak of to call a function: its module, or its class."""
-        owner = scope.owner
-        return (scope.module.last_name, *((owner.name.encode(),) if owner is not None else ()))
+    def _near(self, scope: FunctionScope) -> frozenset[Module]:
+        """The modules whose calls of a function matter: the seeds, all of a small project, and of a large one those
+        that name the function's module or class."""
+        if not self._is_called_anywhere(scope):
+            return self._seeds
+        if self._is_small:
+            return self._all
+        homes = (scope.module.last_name, *((scope.owner.name.encode(),) if scope.owner is not None else ()))
+        return self._seeds.union(*map(self._program.mentions.of, homes))
 
     @cached_property
-    def _seed_ids(self) -> set[int]:
-        return {id(module) for module in self._program.seeds}
+    def _seeds(self) -> frozenset[Module]:
+        return frozenset(self._program.seeds)
+
+    @cached_property
+    def _all(self) -> frozenset[Module]:
+        return frozenset(self._program.modules.by_file.values())
 
     def _is_called_anywhere(self, scope: FunctionScope) -> bool:
         """Whether calls of a function matter wherever they stand: it builds a loader or a dataset."""
@@ -82,21 +88,9 @@ class Callers:
         makes = scope.name == "__init__" and owner is not None and owner.name in self._program.dataset_names
         return self._is_small or makes or scope in self._program.facts.building_scopes
 
-    def _holding(self, needle: bytes, *, everywhere: bool) -> list[Module]:
-        """The modules, or only the seeds, whose text holds a name."""
-        key = (needle, everywhere)
-        if key not in self._holders:
-            found = [module for module in self._program.seeds if module.holds(needle)]
-            if everywhere:
-                known = {id(module) for module in found}
-                modules = self._program.modules.by_file.values()
-                found = [m for m in modules if id(m) in known or (id(m) not in self._seed_ids and m.holds(needle))]
-            self._holders[key] = found
-        return self._holders[key]
-
     @cached_property
     def _is_small(self) -> bool:
-        return sum(module.outline.size for module in self._program.modules.by_file.values()) < _SMALL
+        return sum(module.outline.size for module in self._all) < _SMALL
 
     def _enters(self, call: ast.Call, frame: Frame, scope: FunctionScope, makes: ClassScope | None) -> bool:
         for value in self._program.evaluator.infer(call.func, frame):

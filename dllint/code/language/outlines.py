@@ -18,7 +18,7 @@ _NAME = re.compile(rb"\w+(?=[ \t]*[\[(:])")
 _CLASS = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
 _BASE = re.compile(rb"(?<![\w.])([\w.]+)\s*(?:\[[^\[\]]*\]\s*)?(?=,|$|\()")
 _CONTINUED = (b"\\\n", b"\\\r\n")
-_IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_").union(range(128, 256))
 _BETWEEN_WORDS = bytes(byte if byte in _IDENTIFIER else ord(" ") for byte in range(256))
 """Makes a space of every byte that no identifier holds."""
 

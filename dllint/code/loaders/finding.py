@@ -71,8 +71,8 @@ def _modules_to_search(program: Program, exported: set[str]) -> list[Module]:
     if not exported:
         return program.parsed_seeds
     known = {id(module) for module in program.parsed_seeds}
-    needles = [name.encode() for name in exported]
-    others = [m for m in program.modules.by_file.values() if id(m) not in known and any(map(m.holds, needles))]
+    holders = {module for name in exported for module in program.mentions.of(name.encode())}
+    others = [m for m in program.modules.by_file.values() if id(m) not in known and m in holders]
     return program.parsed_seeds + [module for module in others if module.scope and module.error is None]
 
 
@@ -91,23 +91,6 @@ def _is_expected_to_fail(call: ast.Call) -> bool:
             return True
         at = parent(at)
     return False
-
-
-def loader_classes(program: Program) -> set[str]:
-    """The names of the classes that seem to derive from a loader."""
-    derived: dict[str, list[str]] = {}
-    for module in program.modules.by_file.values():
-        for name, base_names in module.class_bases:
-            for base in base_names:
-                derived.setdefault(base, []).append(name)
-    found: set[str] = set()
-    pending = list(apis.LOADER_WORDS)
-    while pending:
-        for child in derived.get(pending.pop(), ()):
-            if child not in found:
-                found.add(child)
-                pending.append(child)
-    return found
 
 
 def _candidates(program: Program, module: Module, exported: set[str]) -> list[tuple[ast.Call, Scope]]:
