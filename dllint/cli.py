@@ -18,6 +18,7 @@ from dllint.rule import UnknownRuleError
 from dllint.settings import Settings, SettingsError, load, merge
 
 if TYPE_CHECKING:
+    from dllint.finding import Finding
     from dllint.fixes import Change
     from dllint.linter import Report
     from dllint.output import Style
@@ -212,8 +213,18 @@ def _add_noqa(projects: list[Project], report: Report, arguments: Arguments) -> 
     _print(report, arguments)
     if not arguments.quiet:
         told = f"{plural(added.number, 'finding')} by comments in {plural(len(added.changes), 'file')}"
-        sys.stderr.write(f"Suppressed {told}.\n")
+        sys.stderr.write(f"Suppressed {told}.\n{_left_in_notebooks(added.left)}")
     return _fail("\n".join(failed)) if failed else _status(report, arguments)
+
+
+def _left_in_notebooks(left: Sequence[Finding]) -> str:
+    from dllint.output import plural
+
+    number = sum(finding.location.path.endswith(".ipynb") for finding in left)
+    if not number:
+        return ""
+    what = f"{plural(number, 'finding')} in notebooks"
+    return f"--add-noqa does not write into notebooks: {what} left. Write `# noqa: CODE` in the cell, or a baseline.\n"
 
 
 def _fix(projects: list[Project], lint: Callable[[Sequence[Project]], Report], arguments: Arguments) -> int:
@@ -321,9 +332,11 @@ def _print(report: Report, arguments: Arguments) -> None:
 
 
 def _print_errors(report: Report, arguments: Arguments) -> None:
-    for error in report.errors:
-        _fail(f"{error.traceback.rstrip()}\n{error.summary}" if arguments.verbose else error.summary)
     if report.errors:
+        from dllint.linter import summaries
+
+        for error, told in summaries(report.errors):
+            _fail(f"{error.traceback.rstrip()}\n{told}" if arguments.verbose else told)
         sys.stderr.write("This is a defect of dllint, not of your code; all other findings are listed. -v says more.\n")
 
 

@@ -196,4 +196,6 @@ def _encoded(lines: Sequence[str]) -> bytes:
 
 def _tell_errors(report: Report) -> None:
     """On stderr: what flake8 prints on stdout is read by editors."""
-    sys.stderr.writelines(f"dllint: {error.summary}\n" for error in report.errors)
+    from dllint.linter import summaries
+
+    sys.stderr.writelines(f"dllint: {told}\n" for _, told in summaries(report.errors))

@@ -50,8 +50,38 @@ class InternalError:
     @property
     def summary(self) -> str:
         """One line that says what failed where."""
-        what = self.code or "the analysis"
-        return f"internal error in {what} on {self.path or 'the project'}: {self.traceback.strip().splitlines()[-1]}"
+        return f"internal error in {self.code or 'the analysis'} on {self.place}: {self.cause}"
+
+    @property
+    def place(self) -> str:
+        """The file, or what to call it where there is none."""
+        return self.path or "the project"
+
+    @property
+    def cause(self) -> str:
+        """The last line of the traceback."""
+        return self.traceback.strip().splitlines()[-1]
+
+    @property
+    def defect(self) -> tuple[str, str, str]:
+        """What two errors have in common that are one defect: the file, the cause, and the line that raised."""
+        raised = [line for line in self.traceback.splitlines() if line.startswith("  File ")]
+        return self.path, self.cause, raised[-1] if raised else ""
+
+
+def summaries(errors: Iterable[InternalError]) -> Iterator[tuple[InternalError, str]]:
+    """One line for each file and defect, with the first of the errors that it speaks of.
+
+    What breaks a fact of a file raises in each rule that asks for it: that is one defect.
+    """
+    groups: dict[tuple[str, str, str], list[InternalError]] = {}
+    for error in errors:
+        groups.setdefault(error.defect, []).append(error)
+    for first, *others in groups.values():
+        rules = len({error.code for error in others} - {first.code})
+        more = f" and {rules} other rule{'s' if rules > 1 else ''}" if rules else ""
+        times = f" ({len(others) + 1} times)" if others else ""
+        yield first, f"internal error in {first.code or 'the analysis'}{more} on {first.place}: {first.cause}{times}"
 
 
 @dataclass(slots=True)

@@ -73,11 +73,12 @@ def test_exit_status(here: Path, text: str, flags: list[str], status: int) -> No
 
 @pytest.mark.usefixtures("stub")
 def test_a_rule_that_raises_is_named_with_the_file_and_the_rest_is_printed(here: Path, capsys: Captured) -> None:
-    (here / "a.py").write_text("raise\nbad\n")
+    (here / "a.py").write_text("raise\nbad\nraise\n")
     assert main([]) == 2
     out, err = capsys.readouterr()
     assert out == "a.py:2:1: DLL901 This line is bad\n"
-    assert "internal error in DLL905 on a.py: ZeroDivisionError: a defect" in err
+    assert "internal error in DLL905 on a.py: ZeroDivisionError: a defect (2 times)" in err
+    assert err.count("internal error") == 1
     assert "Traceback" not in err
     assert main(["-v"]) == 2
     assert "Traceback" in capsys.readouterr().err

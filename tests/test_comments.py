@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,17 @@ def test_dockerfile(capsys: Captured) -> None:
     text = "# syntax=docker/dockerfile:1\r\nFROM pytorch/pytorch\r\nVOLUME /dev/shm\r\nCMD python train.py\r\n"
     after = annotated("Dockerfile", text, capsys)
     assert after == text.replace("VOLUME", "# dllint: ignore[DLL704]\r\nVOLUME").encode()
+
+
+def test_notebooks_are_left_alone_and_that_is_said(capsys: Captured) -> None:
+    source = json.dumps((HEAD + "loader = DataLoader([1], num_workers=-1)\n").splitlines(keepends=True))
+    text = f'{{"nbformat": 4, "cells": [{{"cell_type": "code", "source": {source}}}]}}'
+    Path("train.ipynb").write_text(text)
+    assert main(["--add-noqa"]) == 1
+    told = capsys.readouterr()
+    assert "--add-noqa does not write into notebooks: 1 finding in notebooks left." in told.err
+    assert "train.ipynb:cell 1:" in told.out
+    assert Path("train.ipynb").read_text() == text
 
 
 def test_what_cannot_be_suppressed_is_reported_and_left_alone(capsys: Captured) -> None:

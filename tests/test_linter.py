@@ -11,7 +11,8 @@ from stub import stub
 
 from dllint.files import discover
 from dllint.finding import Finding, Severity
-from dllint.linter import Program, Report, lint
+from dllint.linter import Program, Report, lint, summaries
+from dllint.records import replace
 from dllint.settings import Settings
 
 __all__ = ["stub"]
@@ -72,6 +73,20 @@ def test_a_rule_that_raises_costs_nothing_but_itself(here: Path) -> None:
     assert places(report.findings) == ["a.py:2 DLL901", "b.py:1 DLL902"]
     assert [(error.code, error.path) for error in report.errors] == [("DLL905", "a.py")]
     assert report.errors[0].summary == "internal error in DLL905 on a.py: ZeroDivisionError: a defect"
+
+
+def test_errors_of_one_defect_in_one_file_are_told_once(here: Path) -> None:
+    (here / "a.py").write_text("raise\nbad\nraise\n")
+    (here / "b.py").write_text("raise\n")
+    errors = run().errors
+    assert len(errors) == 3
+    others = [replace(error, code=code) for error in errors for code in ("DLL905", "DLL906", "DLL907")]
+    elsewhere = replace(errors[0], traceback='  File "x.py", line 1, in y\nZeroDivisionError: a defect\n')
+    assert [told for _, told in summaries([*others, elsewhere])] == [
+        "internal error in DLL905 and 2 other rules on a.py: ZeroDivisionError: a defect (6 times)",
+        "internal error in DLL905 and 2 other rules on b.py: ZeroDivisionError: a defect (3 times)",
+        "internal error in DLL905 on a.py: ZeroDivisionError: a defect",
+    ]
 
 
 def test_a_project_that_cannot_be_analysed_does_not_spoil_the_next(here: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from dllint.diagnose.reading import lines
 from dllint.diagnose.suspects import look_for
 from dllint.files import PathError, problem_with
 from dllint.finding import Finding
+from dllint.linter import summaries
 
 __all__ = ("classify", "lines", "run")
 
@@ -66,7 +67,7 @@ def _findings(log: Log, project: str) -> list[Finding]:
     if not codes:
         return []
     linted = look_for(project, codes)
-    sys.stderr.writelines(f"error: {error.summary}\n" for error in linted.errors)
+    sys.stderr.writelines(f"error: {told}\n" for _, told in summaries(linted.errors))
     return linted.findings
 
 

@@ -15,7 +15,7 @@ _SINCE = (
     ((3, 12), pattern(r"^\s*type\s+\w+\s*(?:\[.*\])?\s*=[^=]")),
     ((3, 12), _NESTED_QUOTES),
     ((3, 11), pattern(r"^\s*except\s*\*")),
-    ((3, 10), pattern(r"^\s*match\s+[^=:]+:\s*(?:#.*)?$")),
+    ((3, 10), pattern(r"^\s*match\s[^=:]+:\s*(?:#.*)?$")),
 )
 """What a line looks like that only a newer Python reads, and since which; the newest first."""
 
