@@ -88,6 +88,8 @@ CLASSES = chain(3_000, "class A{next}(A{i}): pass")
 VALUES = chain(60, "v{next} = v{i} if v{i} else max(v{i}, v{i})")
 ARGUMENTS = chain(40, "def f{i}(x, n): return f{next}(x, n) or f{next}(n, x)")
 
+BRANCH = "            n = max(row)\n" * 12_000
+
 LONG = {
     "loaders": "DataLoader(data, num_workers=2)\n" * 3_000,
     "calls": worker(chain(3_000, "def f{i}(x): return f{next}(x)")),
@@ -96,6 +98,9 @@ LONG = {
     "assignments": "v0 = 2\n" + chain(3_000, "v{next} = v{i}") + "\nDataLoader([1], num_workers=v3000)",
     "branches": "if x: n = 1\n" + chain(2_000, "elif x == {i}: n = {i}") + "\nDataLoader([1], num_workers=n)",
     "one comprehension again and again": worker("def f0(x):\n" + "    n = max(len(row) for row in x)\n" * 12_000),
+    "one branch that is left": worker(
+        f"def f0(x):\n    for row in x:\n        if row:\n{BRANCH}            continue\n    return n\n"
+    ),
     "nested blocks": nested("if x:", 95),
     "nested functions": nested("def f():", 90),
     # Two ways lead on from each place: who follows all of them never ends.

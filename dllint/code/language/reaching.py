@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from dllint.code.language.bindings import Binding
 from dllint.code.language.links import Block, block_of, parent
@@ -31,22 +32,27 @@ def reaching(bindings: list[Binding], use: ast.AST | None) -> list[Binding]:
 def _alive(bindings: list[Binding], block: Block | None) -> list[Binding]:
     """Those that no later binding on every way hides."""
     found: list[Binding] = []
-    bound: list[Block] = []
+    bound: dict[int, Block] = {}
+    whole: dict[int, bool] = {}
     for binding in reversed(bindings):
-        if any(_passes_whole(other, binding) for other in bound):
-            continue
+        own = binding.block
+        if id(own) in bound:  # a later binding in the same branch: asked once, as the branch may be long
+            if id(own) not in whole:
+                whole[id(own)] = _is_passed_whole(own)
+            if whole[id(own)]:
+                continue
         found.append(binding)
         if _extends(binding):
             continue
-        outermost = _certainly_bound(binding.block, bound)
+        outermost = _certainly_bound(own, bound.values())
         if outermost.parent is None if block is None else outermost.holds(block):
             break
-        bound.append(outermost)
+        bound[id(outermost)] = outermost
     found.reverse()
     return found
 
 
-def _certainly_bound(block: Block, bound: list[Block]) -> Block:
+def _certainly_bound(block: Block, bound: Iterable[Block]) -> Block:
     """The block that a binding is passed in on every way: the one around an `if` whose other branch binds, too."""
     while isinstance(block.owner, ast.If) and block.parent is not None:
         if not any(one.owner is block.owner and one.branch != block.branch for one in bound):
@@ -55,11 +61,11 @@ def _certainly_bound(block: Block, bound: list[Block]) -> Block:
     return block
 
 
-def _passes_whole(later: Block, binding: Binding) -> bool:
-    """Whether all ways on from a binding go through the rest of the branch of an `if` that binds the name again."""
-    if binding.block is not later or not isinstance(later.owner, ast.If):
+def _is_passed_whole(block: Block) -> bool:
+    """Whether all ways on from a binding go through the rest of its block: a branch of an `if` that nothing leaves."""
+    if not isinstance(block.owner, ast.If):
         return False
-    return not any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(later.owner))
+    return not any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(block.owner))
 
 
 def _extends(binding: Binding) -> bool:
