@@ -13,7 +13,8 @@ from dllint.deploy.variables import Field, Variables
 from dllint.deploy.wrappers import inner_scripts, reads_script, unwrapped, written_by
 from dllint.finding import Location
 from dllint.syntax.mapped import Mapped
-from dllint.syntax.shell import HereDocument, RawWord, Simple, assigned, simple_commands
+from dllint.syntax.shell import simple_commands
+from dllint.syntax.shell_tree import HereDocument, RawWord, Simple, assigned
 
 _DECLARING = frozenset({"export", "local", "declare", "readonly", "typeset"})
 _READING = frozenset({"read", "getopts", "mapfile", "readarray"})

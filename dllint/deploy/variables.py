@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dllint.syntax.mapped import Mapped, joined
-from dllint.syntax.shell import Assignment, Part, PartKind, RawWord
+from dllint.syntax.shell_tree import Assignment, Part, PartKind, RawWord
 
 _SPACE = re.compile(r"\s+")
 _VARIABLE = re.compile(r"\$\w+|\$[@*]|\$\{[^{}]*\}|\$\(.*\)|`.*`")

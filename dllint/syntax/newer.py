@@ -12,7 +12,7 @@ _SINCE = (
     ((3, 14), pattern(r"""(?<![\w"'])(?:t|tr|rt)["']""", re.IGNORECASE)),
     ((3, 13), pattern(r"^\s*(?:class|(?:async\s+)?def)\s+\w+\s*\[[^\]=]*\w\s*=[^=]")),
     ((3, 12), pattern(r"^\s*(?:class|(?:async\s+)?def)\s+\w+\s*\[")),
-    ((3, 12), pattern(r"^\s*type\s+\w+\s*(?:\[.*\])?\s*=[^=]")),
+    ((3, 12), pattern(r"^\s*type\s+\w+(?:\s*\[.*\])?\s*=[^=]")),
     ((3, 12), _NESTED_QUOTES),
     ((3, 11), pattern(r"^\s*except\s*\*")),
     ((3, 10), pattern(r"^\s*match\s[^=:]+:\s*(?:#.*)?$")),

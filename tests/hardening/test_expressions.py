@@ -20,7 +20,7 @@ def test_no_expression_takes_for_ever() -> None:
 
 def test_all_expressions_are_found() -> None:
     places = " ".join(use.place for use in USES)
-    for one in ("dllint.syntax.shell._PLAIN", "dllint.deploy.sizes._DOCKER", "dllint/deploy/evidence.py:"):
+    for one in ("dllint.syntax.shell_words._PLAIN", "dllint.deploy.sizes._DOCKER", "dllint/deploy/evidence.py:"):
         assert one in places
     assert len(USES) > 250
 
