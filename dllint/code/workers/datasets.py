@@ -254,10 +254,16 @@ def find(program: Program) -> list[Dataset]:
             readers = by_class.setdefault(value.cls, [])
             if loader not in readers:
                 readers.append(loader)
-    if any(not loader.has_no_workers for loader in program.facts.open_readers):
+    if any(not r.has_no_workers and not r.module.is_test for r in program.facts.open_readers):
         by_class |= {cls: [] for cls in _by_their_looks(program) if cls not in by_class}
+        by_class = {cls: [r for r in readers if not _is_trial(cls, r)] for cls, readers in by_class.items()}
     elsewhere = _read_by_others(program) if any(not readers for readers in by_class.values()) else set()
     return [Dataset(program, cls, readers) for cls, readers in by_class.items() if readers or cls not in elsewhere]
+
+
+def _is_trial(cls: ClassScope, reader: Loader) -> bool:
+    """Whether a loader only tries a dataset out, in a test and without workers: not the one that it is made for."""
+    return reader.module.is_test and reader.has_no_workers and not cls.module.is_test
 
 
 _OTHER_FRAMEWORKS = (b"tensorflow", b"keras", b"paddle", b"mxnet", b"mindspore", b"jax")
