@@ -68,10 +68,14 @@ class Dataset:
         """Whether every loader that is seen to read it has no workers: then nothing of it runs in a worker.
 
         Of a dataset that no loader is seen to read, each loader may be the one of which it is not seen what it reads;
-        if there is none of these, every loader of the project.
+        if there is none of these, every loader of the project. Tests try out without workers what others use with some.
         """
-        readers = self.loaders or self.program.facts.open_readers or self.program.facts.loaders
+        facts = self.program.facts
+        readers = self.loaders or self._in_earnest(facts.open_readers) or self._in_earnest(facts.loaders)
         return bool(readers) and all(loader.has_no_workers for loader in readers)
+
+    def _in_earnest(self, readers: list[Loader]) -> list[Loader]:
+        return [reader for reader in readers if not _is_trial(self.cls, reader)]
 
     @cached_property
     def working_loaders(self) -> list[Loader]:
@@ -256,7 +260,7 @@ def find(program: Program) -> list[Dataset]:
                 readers.append(loader)
     if any(not r.has_no_workers and not r.module.is_test for r in program.facts.open_readers):
         by_class |= {cls: [] for cls in _by_their_looks(program) if cls not in by_class}
-        by_class = {cls: [r for r in readers if not _is_trial(cls, r)] for cls, readers in by_class.items()}
+    by_class = {cls: [r for r in readers if not _is_trial(cls, r)] for cls, readers in by_class.items()}
     elsewhere = _read_by_others(program) if any(not readers for readers in by_class.values()) else set()
     return [Dataset(program, cls, readers) for cls, readers in by_class.items() if readers or cls not in elsewhere]
 
