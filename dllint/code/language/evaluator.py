@@ -359,20 +359,6 @@ class Evaluator:
         finally:
             self._returns -= 1
 
-    # Operators
-
-    def _binary(self, node: ast.BinOp, frame: Frame) -> Values:
-        return folding.binary(self, node, frame)
-
-    def _boolean(self, node: ast.BoolOp, frame: Frame) -> Values:
-        return folding.boolean(self, node, frame)
-
-    def _unary(self, node: ast.UnaryOp, frame: Frame) -> Values:
-        return folding.unary(self, node, frame)
-
-    def _compare(self, node: ast.Compare, frame: Frame) -> Values:
-        return folding.compare(self, node, frame)
-
     def _conditional(self, node: ast.IfExp, frame: Frame) -> Values:
         verdict = folding.verdict(self, node.test, frame)
         branches = [node.body] if verdict is True else [node.orelse] if verdict is False else [node.body, node.orelse]
@@ -400,10 +386,10 @@ _HANDLERS: dict[type[ast.AST], Callable[[Evaluator, Any, Frame], Values]] = {
     ast.DictComp: Evaluator._dict_comprehension,
     ast.JoinedStr: Evaluator._string,
     ast.NamedExpr: Evaluator._named,
-    ast.BinOp: Evaluator._binary,
-    ast.BoolOp: Evaluator._boolean,
-    ast.UnaryOp: Evaluator._unary,
-    ast.Compare: Evaluator._compare,
+    ast.BinOp: folding.binary,
+    ast.BoolOp: folding.boolean,
+    ast.UnaryOp: folding.unary,
+    ast.Compare: folding.compare,
     ast.IfExp: Evaluator._conditional,
 }
 
