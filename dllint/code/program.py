@@ -13,15 +13,15 @@ from dllint.code import apis
 from dllint.code.apis import watched
 from dllint.code.facts import Facts, WorkerEntry
 from dllint.code.language import classes
-from dllint.code.language.bindings import Binding
 from dllint.code.language.callers import Callers
 from dllint.code.language.evaluator import Evaluator
 from dllint.code.language.importing import Importing, imported_modules
+from dllint.code.language.members import Members
 from dllint.code.language.mentions import Mentions
 from dllint.code.language.modules import Module, ModuleTable
 from dllint.code.language.outlines import Outline, defined_names, outlines
 from dllint.code.language.scopes import ClassScope, FunctionScope
-from dllint.code.language.values import UNKNOWNS, External, Frame, ModuleRef, Values
+from dllint.code.language.values import Frame
 from dllint.code.loaders.loader import Loader
 from dllint.code.loaders.pins import Pins
 from dllint.code.processes import nested as processes
@@ -77,8 +77,8 @@ class Program:
         self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.mro_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.methods_memo: dict[tuple[ClassScope, str, ClassScope | None], FunctionScope | None] = {}
+        self.members = Members(self)
         self._callers = Callers(self)
-        self._members: dict[tuple[int, str], Values] = {}
         self._pins: dict[str, Pins] = {}
 
     def _read(self, project: Project) -> Iterator[tuple[SourceFile, Data, Outline | None]]:
@@ -234,74 +234,6 @@ class Program:
     def source(self, path: str) -> Source | None:
         """The text of a file by the path that it is shown with."""
         return next((m.source for m in self.modules.by_file.values() if m.path == path), None)
-
-    # Names
-
-    def imported(self, binding: Binding, module: Module) -> Values:
-        """What an import binds."""
-        node, alias = binding.node, binding.value
-        assert isinstance(alias, ast.alias)
-        if isinstance(node, ast.Import):
-            dotted = alias.name if alias.asname else alias.name.partition(".")[0]
-            found = self.modules.find(dotted, module)
-            return (ModuleRef(found),) if found is not None else (External(apis.canonical(dotted)),)
-        assert isinstance(node, ast.ImportFrom)
-        return self._imported_from(node, alias.name, module)
-
-    def _imported_from(self, node: ast.ImportFrom, name: str, module: Module) -> Values:
-        if node.level:
-            source = self.modules.relative(module, node.level, node.module)
-            if source is None:
-                submodule = self.modules.relative(module, node.level, f"{node.module}.{name}" if node.module else name)
-                return (ModuleRef(submodule),) if submodule is not None else UNKNOWNS
-            return self.member(source, name)
-        source = self.modules.find(node.module or "", module)
-        if source is not None:
-            return self.member(source, name)
-        submodule = self.modules.find(f"{node.module}.{name}", module)
-        if submodule is not None:
-            return (ModuleRef(submodule),)
-        return (External(apis.canonical(f"{node.module}.{name}")),)
-
-    def member(self, module: Module, name: str) -> Values:
-        """`module.name`, through re-exports."""
-        key = (id(module), name)
-        if key not in self._members:
-            self._members[key] = UNKNOWNS  # what a cycle of re-exports sees
-            # What is assumed of names of one function says nothing of another module's.
-            assumed, self.evaluator.assumed = self.evaluator.assumed, []
-            self._members[key] = self._member(module, name)
-            self.evaluator.assumed = assumed
-        return self._members[key]
-
-    def _member(self, module: Module, name: str) -> Values:
-        scope = module.scope
-        if name in scope.bindings:
-            found = self.evaluator.lookup(name, scope.node, scope, Frame(scope)) or UNKNOWNS
-            own = [v for v in found if not (isinstance(v, ModuleRef) and v.module is module)]
-            if own:
-                return tuple(own)
-        submodule = self.modules.submodule(module, name)
-        if submodule is not None:
-            return (ModuleRef(submodule),)
-        return self.star_member(module, name) or UNKNOWNS
-
-    def star_member(self, module: Module, name: str) -> Values | None:
-        """`name` as one of the star imports of a module brings it; None if none of them can be seen to."""
-        for binding in module.scope.bindings.get("*", ()):
-            node = binding.node
-            if not isinstance(node, ast.ImportFrom):
-                continue
-            source = (
-                self.modules.relative(module, node.level, node.module)
-                if node.level
-                else self.modules.find(node.module or "", module)
-            )
-            if source is not None and source is not module and not name.startswith("_"):
-                found = self.member(source, name)
-                if found != UNKNOWNS:
-                    return found
-        return None
 
     # Calls
 

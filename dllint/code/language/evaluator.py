@@ -187,7 +187,7 @@ class Evaluator:
                 return merge(conditions.survivors(self, name, groups, home))
             at = at.parent
         module = scope.module
-        starred = self.program.star_member(module, name)
+        starred = self.program.members.starred(module, name)
         if starred is not None:
             return starred
         return (External(f"builtins.{name}"),) if name in apis.BUILTINS else UNKNOWNS
@@ -222,7 +222,7 @@ class Evaluator:
         """What one binding gives its name."""
         kind, value = binding.kind, binding.value
         if kind == "import":
-            return self.program.imported(binding, frame.scope.module)
+            return self.program.members.imported(binding, frame.scope.module)
         if kind == "scope":
             return self._defined(binding, frame)
         if kind == "parameter":
@@ -288,7 +288,7 @@ class Evaluator:
     def attribute(self, value: Value, name: str, node: ast.AST, frame: Frame) -> Values:
         """`value.name`."""
         if isinstance(value, ModuleRef):
-            return self.program.member(value.module, name)
+            return self.program.members.of(value.module, name)
         if isinstance(value, External):
             return (External(apis.canonical(f"{value.name}.{name}")),)
         if isinstance(value, (Instance, ClassRef, Super)):

@@ -167,7 +167,7 @@ class _Search:
             return ModuleRef(own).key in {v.key for v in self.program.evaluator.values(node.value, Frame(scope))}
         if isinstance(self.write.node, ast.AugAssign):
             return False  # a number that was imported is the one from before
-        meant = {value.key for value in self.program.member(own, self.write.name)}
+        meant = {value.key for value in self.program.members.of(own, self.write.name)}
         return any(value.key in meant for value in self.program.evaluator.values(node, Frame(scope)))
 
 

@@ -1,0 +1,91 @@
+"""What names of modules mean: imports followed to the module of the project, or to the library, that has them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.language.bindings import Binding
+from dllint.code.language.modules import Module
+from dllint.code.language.values import UNKNOWNS, External, Frame, ModuleRef, Values
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+
+class Members:
+    """What is to be had from the modules of one program, each name looked up once."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._known: dict[tuple[int, str], Values] = {}
+
+    def imported(self, binding: Binding, module: Module) -> Values:
+        """What an import binds."""
+        node, alias = binding.node, binding.value
+        assert isinstance(alias, ast.alias)
+        if isinstance(node, ast.Import):
+            dotted = alias.name if alias.asname else alias.name.partition(".")[0]
+            found = self._program.modules.find(dotted, module)
+            return (ModuleRef(found),) if found is not None else (External(apis.canonical(dotted)),)
+        assert isinstance(node, ast.ImportFrom)
+        return self._imported_from(node, alias.name, module)
+
+    def _imported_from(self, node: ast.ImportFrom, name: str, module: Module) -> Values:
+        if node.level:
+            source = self._program.modules.relative(module, node.level, node.module)
+            if source is None:
+                submodule = self._program.modules.relative(
+                    module, node.level, f"{node.module}.{name}" if node.module else name
+                )
+                return (ModuleRef(submodule),) if submodule is not None else UNKNOWNS
+            return self.of(source, name)
+        source = self._program.modules.find(node.module or "", module)
+        if source is not None:
+            return self.of(source, name)
+        submodule = self._program.modules.find(f"{node.module}.{name}", module)
+        if submodule is not None:
+            return (ModuleRef(submodule),)
+        return (External(apis.canonical(f"{node.module}.{name}")),)
+
+    def of(self, module: Module, name: str) -> Values:
+        """`module.name`, through re-exports."""
+        key = (id(module), name)
+        evaluator = self._program.evaluator
+        if key not in self._known:
+            self._known[key] = UNKNOWNS  # what a cycle of re-exports sees
+            # What is assumed of names of one function says nothing of another module's.
+            assumed, evaluator.assumed = evaluator.assumed, []
+            self._known[key] = self._member(module, name)
+            evaluator.assumed = assumed
+        return self._known[key]
+
+    def _member(self, module: Module, name: str) -> Values:
+        scope = module.scope
+        if name in scope.bindings:
+            found = self._program.evaluator.lookup(name, scope.node, scope, Frame(scope)) or UNKNOWNS
+            own = [v for v in found if not (isinstance(v, ModuleRef) and v.module is module)]
+            if own:
+                return tuple(own)
+        submodule = self._program.modules.submodule(module, name)
+        if submodule is not None:
+            return (ModuleRef(submodule),)
+        return self.starred(module, name) or UNKNOWNS
+
+    def starred(self, module: Module, name: str) -> Values | None:
+        """`name` as one of the star imports of a module brings it; None if none of them can be seen to."""
+        for binding in module.scope.bindings.get("*", ()):
+            node = binding.node
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            source = (
+                self._program.modules.relative(module, node.level, node.module)
+                if node.level
+                else self._program.modules.find(node.module or "", module)
+            )
+            if source is not None and source is not module and not name.startswith("_"):
+                found = self.of(source, name)
+                if found != UNKNOWNS:
+                    return found
+        return None
