@@ -19,6 +19,7 @@ class Members:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._modules = program.modules
         self._known: dict[tuple[int, str], Values] = {}
 
     def imported(self, binding: Binding, module: Module) -> Values:
@@ -27,27 +28,27 @@ class Members:
         assert isinstance(alias, ast.alias)
         if isinstance(node, ast.Import):
             dotted = alias.name if alias.asname else alias.name.partition(".")[0]
-            found = self._program.modules.find(dotted, module)
+            found = self._modules.find(dotted, module)
             return (ModuleRef(found),) if found is not None else (External(apis.canonical(dotted)),)
         assert isinstance(node, ast.ImportFrom)
         return self._imported_from(node, alias.name, module)
 
     def _imported_from(self, node: ast.ImportFrom, name: str, module: Module) -> Values:
-        if node.level:
-            source = self._program.modules.relative(module, node.level, node.module)
-            if source is None:
-                submodule = self._program.modules.relative(
-                    module, node.level, f"{node.module}.{name}" if node.module else name
-                )
-                return (ModuleRef(submodule),) if submodule is not None else UNKNOWNS
-            return self.of(source, name)
-        source = self._program.modules.find(node.module or "", module)
+        source = self._source(node, module)
         if source is not None:
             return self.of(source, name)
-        submodule = self._program.modules.find(f"{node.module}.{name}", module)
+        inner = f"{node.module}.{name}" if node.module else name
+        modules = self._modules
+        submodule = modules.relative(module, node.level, inner) if node.level else modules.find(inner, module)
         if submodule is not None:
             return (ModuleRef(submodule),)
-        return (External(apis.canonical(f"{node.module}.{name}")),)
+        return UNKNOWNS if node.level else (External(apis.canonical(inner)),)
+
+    def _source(self, node: ast.ImportFrom, module: Module) -> Module | None:
+        """The module that `from ... import` takes names from, if the project has it."""
+        if node.level:
+            return self._modules.relative(module, node.level, node.module)
+        return self._modules.find(node.module or "", module)
 
     def of(self, module: Module, name: str) -> Values:
         """`module.name`, through re-exports."""
@@ -68,7 +69,7 @@ class Members:
             own = [v for v in found if not (isinstance(v, ModuleRef) and v.module is module)]
             if own:
                 return tuple(own)
-        submodule = self._program.modules.submodule(module, name)
+        submodule = self._modules.submodule(module, name)
         if submodule is not None:
             return (ModuleRef(submodule),)
         return self.starred(module, name) or UNKNOWNS
@@ -79,11 +80,7 @@ class Members:
             node = binding.node
             if not isinstance(node, ast.ImportFrom):
                 continue
-            source = (
-                self._program.modules.relative(module, node.level, node.module)
-                if node.level
-                else self._program.modules.find(node.module or "", module)
-            )
+            source = self._source(node, module)
             if source is not None and source is not module and not name.startswith("_"):
                 found = self.of(source, name)
                 if found != UNKNOWNS:
