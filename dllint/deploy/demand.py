@@ -31,21 +31,29 @@ class Demand:
     """Bytes of the tensors of one batch."""
     is_exact: bool
     """Whether every number is known; else it needs so much at least."""
+    ranks: int = 1
+    """The processes of the container that each have such a loader."""
 
     @property
     def bytes(self) -> int:
         """The peak."""
-        return peak_bytes(self.workers, self.prefetch, self.batch_bytes)
+        return self.ranks * peak_bytes(self.workers, self.prefetch, self.batch_bytes)
 
     @property
     def phrase(self) -> str:
-        """`(8 workers x 2 + 2) batches of 38 MB = 694 MB`, with `at least` before it for a lower bound."""
+        """`(8 workers x 2 + 2) batches of 38 MB = 694 MB`, with `at least` before it for a lower bound.
+
+        Several ranks stand before the parenthesis: `4 ranks x (8 workers ...`.
+        """
         many = "worker" if self.workers == 1 else "workers"
         batches = f"({self.workers} {many} x {self.prefetch} + 2) batches of {shown(self.batch_bytes)}"
-        return f"{'' if self.is_exact else 'at least '}{batches} = {shown(self.bytes)}"
+        of_all = f"{self.ranks} ranks x {batches}" if self.ranks > 1 else batches
+        return f"{'' if self.is_exact else 'at least '}{of_all} = {shown(self.bytes)}"
 
     def related(self) -> Related:
         """The loader, for the way of a finding."""
+        of_each = f", in each of {self.ranks} ranks" if self.ranks > 1 else ""
         return Related(
-            f"{self.workers} workers x {self.prefetch} batches x {shown(self.batch_bytes)} here", self.loader.location
+            f"{self.workers} workers x {self.prefetch} batches x {shown(self.batch_bytes)} here{of_each}",
+            self.loader.location,
         )

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from dllint.deploy.images import Image, built_for
+from dllint.deploy.loading import may_load
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, shell_commands, simple_commands, without_prefix
 from dllint.deploy.training import Training
@@ -50,7 +51,7 @@ _TOOLS = frozenset(
     export source . set sed awk grep sort head tee test [ unzip coverage codecov twine virtualenv gh aws
     """.split()  # noqa: SIM905 - one word a tool reads better than a list of quotes
 )
-_TOOL_MODULES = frozenset({"build", "venv", "ensurepip", "compileall"})
+_TOOL_MODULES = frozenset({"build", "venv", "ensurepip", "compileall", "py_compile"})
 _SETUP = "setup.py"
 _TRAINER_IMPORTS = ("from transformers", "import transformers", "from trl", "import trl")
 _TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "tox", "nox"})
@@ -94,7 +95,7 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
         loader = next(loader for loader in found.loaders if (loader.workers or 0) > 0)
         return f"{os.path.basename(loader.loader.path)}, which it runs, starts DataLoader workers"
     seen = [run for run in found.runs if run.module is not None]
-    if seen and not found.loaders and not any(_says_training(run.script) for run in seen):
+    if seen and not found.loaders and not _may_train_unseen(found, plan):
         return ""
     if workload.is_training:
         return f"{workload.launcher.name} starts it as a PyTorch training job"
@@ -103,7 +104,26 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
     if workload.launcher.checks and not _may_train(commands, found, plan):
         return ""
     name = training_image(workload, image, plan)
-    return f"its image, {name}, carries PyTorch" if name else ""
+    if not name or (image is not None and _holds_no_loaders(image, plan)):
+        return ""
+    return f"its image, {name}, carries PyTorch"
+
+
+def _may_train_unseen(found: Training, plan: Plan) -> bool:
+    """Whether scripts without a loader say that they train, and may get one from a library or from what is not seen."""
+    if not any(run.module is not None and _says_training(run.script) for run in found.runs):
+        return False
+    scripts = [run.module for run in found.runs if run.module is not None]
+    return len(scripts) < len(found.runs) or may_load(scripts, plan)
+
+
+def _holds_no_loaders(image: Image, plan: Plan) -> bool:
+    """Whether a Dockerfile lies with code of its own in a folder of the project, and none of that builds a loader."""
+    folder = image.file.folder.replace(os.sep, "/").rstrip("/") + "/"
+    if folder.rstrip("/") == plan.root.replace(os.sep, "/").rstrip("/"):
+        return False
+    own = [module for module in plan.program.modules.by_file.values() if module.absolute.startswith(folder)]
+    return bool(own) and not may_load(own, plan)
 
 
 def _may_train(commands: list[list[str]], found: Training, plan: Plan) -> bool:
@@ -176,7 +196,7 @@ def _is_tool(command: Sequence[str]) -> bool:
         return False
     if command[1:2] == ["-m"]:
         return any(name in _TOOLS or name in _TOOL_MODULES for name in command[2:3])
-    return command[1:2] in (["-c"], ["--version"], ["-V"], [_SETUP])
+    return command[1:2] in (["-c"], ["--version"], ["-V"], [_SETUP]) or command[-1] in ("--help", "-h")
 
 
 def _serves(words: Sequence[str], workload: Workload, plan: Plan) -> bool:
@@ -187,15 +207,20 @@ def _serves(words: Sequence[str], workload: Workload, plan: Plan) -> bool:
 
 def _leaves_workers_out(found: Training, plan: Plan) -> bool:
     """Whether a script of the project trains by the trainer of transformers or TRL, whose default is no workers, and
-    nothing in the project, nor the command, gives it any."""
+    nothing that they import, lies around them, or stands in the command gives it any."""
     option = "dataloader_num_workers"
     scripts = [run.module for run in found.runs if run.module is not None]
     words = (word for run in found.runs for word in (*found.words, *run.words))
-    if not scripts or any(option in word for word in words) or plan.program.modules_with(option):
+    if not scripts or any(option in word for word in words):
         return False
-    if any(file.has(option.encode()) for file in plan.of_kind(Kind.YAML, Kind.JSON)):
+    if plan.use(scripts, plan.program.modules_with(option)):
         return False
-    trainers = [module for line in _TRAINER_IMPORTS for module in plan.program.modules_with(line, "Trainer")]
+    folders = tuple(os.path.dirname(os.path.dirname(script.absolute)) + "/" for script in scripts)
+    configs = (file for file in plan.of_kind(Kind.YAML, Kind.JSON) if file.absolute.startswith(folders))
+    if any(file.has(option.encode()) for file in configs):
+        return False
+    importing = (module for line in _TRAINER_IMPORTS for module in plan.program.modules_with(line))
+    trainers = [module for module in importing if module.has(b"Trainer")]
     return plan.use(scripts, trainers)
 
 

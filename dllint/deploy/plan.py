@@ -139,15 +139,16 @@ class Plan:
         return [training for training in found if training is not None]
 
     def loaders_of(self, script: Module) -> list[Loader]:
-        """The loaders in a script and in the modules that it imports, directly or not."""
+        """The loaders in a script and in the modules that it imports, directly or not; those that only a module builds
+        which it does not import are none of its own."""
         if script not in self._loaders:
             reached = self._to_loaders.reached_from(script)
-            self._loaders[script] = [loader for loader in self.program.facts.loaders if loader.module in reached]
+            self._loaders[script] = [loader for loader in self.program.facts.loaders if loader.callers <= reached]
         return self._loaders[script]
 
     @cached_property
     def _to_loaders(self) -> Imports:
-        return Imports(self.program, {loader.module for loader in self.program.facts.loaders})
+        return Imports(self.program, {module for loader in self.program.facts.loaders for module in loader.callers})
 
     def use(self, scripts: Iterable[Module], modules: Collection[Module]) -> bool:
         """Whether a script imports one of some modules, directly or not."""

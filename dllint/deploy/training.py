@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.code.language.links import parent
+from dllint.code.language.modules import Module
 from dllint.code.language.options import option_names
 from dllint.code.language.scopes import FunctionScope, dotted, last_name
 from dllint.code.language.values import Const, Unknown, Value
@@ -15,6 +16,7 @@ from dllint.code.loaders.loader import Loader
 from dllint.code.tensors import shapes
 from dllint.code.tensors.shapes import Sample
 from dllint.deploy.demand import PREFETCH, Demand
+from dllint.deploy.ranks import may_start_ranks, ranks
 from dllint.deploy.runs import ScriptRun, script_runs
 from dllint.deploy.workload import Workload
 from dllint.finding import Related
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 
 Environment = Mapping[str, str | None]
 """The variables that a container is given; None for a value that cannot be known."""
-_STARTS_RANKS = ("torchrun", "launch", "nproc", "mpirun", "deepspeed", "srun")
-"""Words of commands that start a program several times: each of its ranks fills /dev/shm."""
+_ONE_RANK = ("rank", "is_main", "master")
+"""Parts of names in a test that lets only one rank pass."""
 _DECLARING = frozenset({"add_argument", "option", "Option"})
 """What argparse, click and typer declare an option with."""
 
@@ -36,6 +38,7 @@ class LoaderRun:
 
     def __init__(self, loader: Loader, run: ScriptRun | None, environment: Environment | None = None) -> None:
         self.loader = loader
+        self.run = run
         self.given = run.given() if run is not None else {}
         self.environment = environment or {}
 
@@ -66,12 +69,14 @@ class LoaderRun:
             return None
 
     def _passed(self, value: Value) -> str | None:
-        """What the command passes for the option that a value is the default of."""
-        if isinstance(value, Unknown):
-            return self.given.get(value.name)
-        if not isinstance(value, Const) or not self.given:
-            return None
-        return next((self.given[name] for name in _names_of(value) if name in self.given), None)
+        """What the command, or the script itself, passes for the option that a value is the default of."""
+        names = [value.name] if isinstance(value, Unknown) else _names_of(value) if isinstance(value, Const) else ()
+        texts = (self.given.get(name) or self._set_by_script(name) for name in names)
+        return next((text for text in texts if text is not None), None)
+
+    def _set_by_script(self, name: str) -> str | None:
+        script = self.run.module if self.run is not None and "workers" in name else None
+        return _setting(name, script) if script is not None and script is not self.loader.module else None
 
     @property
     def workers(self) -> int | None:
@@ -103,7 +108,16 @@ class LoaderRun:
         if batch is None or not prefetch or min(prefetch) < 1:
             return None
         is_exact = batch.is_exact and len(set(prefetch)) == 1 and workers == self.most_workers
-        return Demand(self.loader, workers, min(prefetch), batch.bytes, is_exact)
+        return Demand(self.loader, workers, min(prefetch), batch.bytes, is_exact, self._ranks())
+
+    def _ranks(self) -> int:
+        """In how many processes of the container it is built, at least."""
+        around = parent(self.loader.call)
+        while around is not None:
+            if isinstance(around, ast.If) and any(word in ast.unparse(around.test) for word in _ONE_RANK):
+                return 1
+            around = parent(around)
+        return ranks(self.run)
 
     def _batch(self) -> Sample | None:
         sizes = self.numbers("batch_size")
@@ -113,6 +127,20 @@ class LoaderRun:
         if sample is None:
             return None
         return Sample(sample.bytes * min(sizes), sample.is_exact and len(set(sizes)) == 1)
+
+
+def _setting(name: str, script: Module) -> str | None:
+    """The number of workers that a script gives by this name to what it makes, loaders aside: `Config(num_workers=0)`;
+    None where it gives none, or several."""
+    calls = (call for scope in script.scopes_around(script.lines_with(name)) for call in scope.index().calls)
+    found = {
+        str(keyword.value.value)
+        for call in calls
+        if not last_name(call.func).endswith("Loader")
+        for keyword in call.keywords
+        if keyword.arg == name and isinstance(keyword.value, ast.Constant)
+    }
+    return found.pop() if len(found) == 1 else None
 
 
 def _variable(default: Const) -> str:
@@ -209,7 +237,7 @@ class Training:
     def fits(self, size: int) -> bool:
         """Whether all its loaders together certainly need no more than half of so many bytes."""
         working = [loader for loader in self.loaders if loader.most_workers != 0]
-        if not working or any(word in text for text in self.words for word in _STARTS_RANKS):
+        if not working or may_start_ranks(self.words):
             return False
         demands = [loader.demand(self.plan.settings.batch_bytes) for loader in working]
         known = [demand.bytes for demand in demands if demand is not None and demand.is_exact]

@@ -96,6 +96,15 @@ class Loader:
         return self.call
 
     @property
+    def callers(self) -> set[Module]:
+        """The modules of the call and of the functions on the way to it."""
+        found, frame = {self.module}, self.frame
+        while frame.caller is not None:
+            frame = frame.caller
+            found.add(frame.scope.module)
+        return found
+
+    @property
     def module(self) -> Module:
         """The module that builds it."""
         return self.frame.scope.module

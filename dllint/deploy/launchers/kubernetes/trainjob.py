@@ -84,7 +84,7 @@ def runtime(tree: Tree, pod: Pod, plan: Plan) -> Iterator[Pod]:
     if jobs and all(_brings_memory(job) for job in jobs):
         return
     for container in pod.containers:
-        if any(word in container.name for word in _OTHERS):
+        if container.is_init or any(word in container.name for word in _OTHERS):
             continue
         trainer = jobs[0].tree.get("spec", "trainer") if len(jobs) == 1 else None
         if trainer is not None and ("command" in trainer or "args" in trainer):

@@ -1,0 +1,62 @@
+"""Whether code may build loaders that nobody sees: in a library's trainer, or in one that is not known."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from dllint.code.language.modules import Module
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+
+_HARMLESS = frozenset(
+    """torch torchvision torchaudio numpy scipy pandas sklearn PIL cv2 matplotlib seaborn tqdm yaml omegaconf dotenv
+    einops wandb tensorboard tensorboardX mlflow tiktoken tokenizers sentencepiece huggingface_hub safetensors
+    transformers diffusers datasets trl peft bitsandbytes unsloth triton flash_attn requests click typer fire rich
+    loguru pydantic psutil h5py imageio skimage numba cython setuptools pyarrow filelock fsspec boto3 jinja2 regex pytest
+    fastapi uvicorn starlette
+    """.split()  # noqa: SIM905 - one word a library reads better than a list of quotes
+)
+"""Libraries that start no workers of DataLoader, unless by one of these names."""
+_NAMES = (b"DataLoader", b"import_module", b"runpy")
+_TRAINER = b"Trainer("
+"""Of transformers or TRL."""
+_TOP = re.compile(rb"[ \t(]*([A-Za-z_]\w*)")
+_MOST_MODULES = 60
+
+
+def may_load(modules: Iterable[Module], plan: Plan) -> bool:
+    """Whether any of these modules, or what they import of the project, may build a loader, as far as words tell."""
+    pending = list(modules)
+    seen = set(pending)
+    while pending:
+        module = pending.pop()
+        if len(seen) > _MOST_MODULES or _may_build(module, plan):
+            return True
+        new = [other for other in plan.program.imports_of(module) if other not in seen]
+        seen.update(new)
+        pending += new
+    return False
+
+
+def _may_build(module: Module, plan: Plan) -> bool:
+    return (
+        module.has(_TRAINER)
+        or any(map(module.holds, _NAMES))
+        or any(not _is_harmless(name, module, plan) for rest in module.import_statements() for name in _tops(*rest))
+    )
+
+
+def _tops(keyword: bytes, rest: bytes) -> list[str]:
+    """The first names of what an import statement imports; none where it is relative."""
+    parts = rest.split(b",") if keyword == b"import" else [rest]
+    return [found[1].decode() for part in parts if (found := _TOP.match(part))]
+
+
+def _is_harmless(name: str, module: Module, plan: Plan) -> bool:
+    if name in _HARMLESS or name in sys.stdlib_module_names:
+        return True
+    return plan.program.modules.find(name, module) is not None
