@@ -9,10 +9,10 @@ code that runs there can fill.
 
 A loader needs (workers x prefetch_factor + 2) times the bytes of the tensors in a batch: measured over 24
 combinations, the peak lay at that number. Each rank that `torchrun --nproc_per_node` starts in a container has such a
-loader of its own, and all of them share one /dev/shm. When /dev/shm is full, `DataLoader worker (pid ...) is killed by signal:
-Bus error` (torch up to 2.9), or the worker raises `unable to allocate shared memory(shm) for file </torch_...>: No
-space left on device (28)` (from 2.10). Where a `collate_fn` of one's own makes the batch, that happens while the batch
-is sent, and main waits for it for ever.
+loader of its own, and all of them share one /dev/shm. When that is full, `DataLoader worker (pid ...) is killed by
+signal: Bus error` (torch up to 2.9), or the worker raises `unable to allocate shared memory(shm) for file
+</torch_...>: No space left on device (28)` (from 2.10). Where a `collate_fn` of one's own makes the batch, that
+happens while the batch is sent, and main waits for it for ever.
 
 ## Example
 

@@ -20,6 +20,7 @@ from dllint.deploy.runs import ScriptRun, shell_commands, simple_commands, witho
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Workload
 from dllint.kinds import Kind
+from dllint.records import replace
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -63,6 +64,11 @@ _NO_WORKERS = re.compile(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\
 
 def training(workload: Workload, plan: Plan) -> Training | None:
     """The workload as one that trains with torch; None where the evidence for that is missing or speaks against it."""
+    ways = (workload, *(replace(workload, command=words) for words in workload.also_runs))
+    return next((found for way in ways if (found := _training(way, plan)) is not None), None)
+
+
+def _training(workload: Workload, plan: Plan) -> Training | None:
     image = built_for(workload, plan)
     words = _words(workload, image)
     found = Training(workload, plan, "", words)

@@ -16,8 +16,8 @@ _HARMLESS = frozenset(
     """torch torchvision torchaudio numpy scipy pandas sklearn PIL cv2 matplotlib seaborn tqdm yaml omegaconf dotenv
     einops wandb tensorboard tensorboardX mlflow tiktoken tokenizers sentencepiece huggingface_hub safetensors
     transformers diffusers datasets trl peft bitsandbytes unsloth triton flash_attn requests click typer fire rich
-    loguru pydantic psutil h5py imageio skimage numba cython setuptools pyarrow filelock fsspec boto3 jinja2 regex pytest
-    fastapi uvicorn starlette
+    loguru pydantic psutil h5py imageio skimage numba cython setuptools pyarrow filelock fsspec boto3 jinja2 regex
+    pytest fastapi uvicorn starlette
     """.split()  # noqa: SIM905 - one word a library reads better than a list of quotes
 )
 """Libraries that start no workers of DataLoader, unless by one of these names."""

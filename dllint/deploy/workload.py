@@ -127,6 +127,8 @@ class Workload:
     command: tuple[str, ...] | None = None
     """Words of entrypoint and command as given, shell strings as one word; None where the image's own runs.
     A word that cannot be known is the empty string."""
+    also_runs: tuple[tuple[str, ...], ...] = ()
+    """The words of other commands that the project runs in it instead (`docker compose run`)."""
     workdir: str = ""
     """The folder in the container that the command starts in, where it is said."""
     shm: SharedMemory = SharedMemory()

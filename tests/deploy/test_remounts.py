@@ -16,7 +16,7 @@ GIB = 1 << 30
 
 def trained(folder: Path, files: dict[str, str]) -> Workload:
     """The only workload of a project that trains, once its own mounts are taken in."""
-    (training,) = plan_of(folder, {"train.py": "import torch\n", **files}).trainings
+    (training,) = plan_of(folder, {"train.py": "from torch.utils.data import DataLoader\n", **files}).trainings
     return training.workload
 
 

@@ -51,10 +51,10 @@ def started(plan: Plan, known: Mapping[str, list[Tree]]) -> list[Started]:
 
 def _of(command: Command, plan: Plan, known: Mapping[str, list[Tree]]) -> Iterator[tuple[bool, Started]]:
     stack = _behind(command, _STACK)
-    words = stack if stack is not None else _behind(command, _COMPOSE)
+    words = stack if stack is not None else behind_compose(command)
     if words is None:
         return
-    options = _options(words)
+    options = options_of(words)
     names = ("-c", "--compose-file") if stack is not None else ("-f", "--file")
     written = [word for name, word in options.valued if name in names]
     files = [_file(word, command.folder, plan, known) for word in written]
@@ -63,18 +63,26 @@ def _of(command: Command, plan: Plan, known: Mapping[str, list[Tree]]) -> Iterat
     folder = os.path.normpath(os.path.join(command.folder, directory)) if directory else os.path.dirname(first or "")
     seen = tuple(file for file in files if file is not None)
     env_files = tuple(word.text for name, word in options.valued if name == "--env-file")
-    is_start = stack is not None or not _STARTING.isdisjoint(options.rest[:1])
+    is_start = stack is not None or not _STARTING.isdisjoint(word.text for word in options.rest[:1])
     if seen or not files:
         is_open = len(seen) < len(files) or options.is_open
         yield is_start, Started(seen, folder or command.folder, env_files, stack is not None, is_open)
 
 
-class _Options(NamedTuple):
+class Options(NamedTuple):
+    """The options of compose itself, before its subcommand."""
+
     valued: list[tuple[str, Word]]
-    rest: list[str]
+    """Those with a value, by their names."""
+    rest: list[Word]
     """The subcommand and what follows it."""
     is_open: bool
     """Whether there may be more options than can be seen."""
+
+
+def behind_compose(command: Command) -> tuple[Word, ...] | None:
+    """The words behind `docker compose` and the like; None for another command."""
+    return _behind(command, _COMPOSE)
 
 
 def _behind(command: Command, heads: tuple[tuple[str, ...], ...]) -> tuple[Word, ...] | None:
@@ -83,7 +91,8 @@ def _behind(command: Command, heads: tuple[tuple[str, ...], ...]) -> tuple[Word,
     return next((command.words[len(head) :] for head in heads if texts[: len(head)] == head), None)
 
 
-def _options(words: tuple[Word, ...]) -> _Options:
+def options_of(words: tuple[Word, ...]) -> Options:
+    """The options before the subcommand."""
     valued: list[tuple[str, Word]] = []
     index, is_open = 0, False
     while index < len(words):
@@ -92,14 +101,14 @@ def _options(words: tuple[Word, ...]) -> _Options:
         if word.many:
             is_open = True
         elif not word.text.startswith("-"):
-            return _Options(valued, [word.text for word in words[index:]], is_open)
+            return Options(valued, list(words[index:]), is_open)
         elif equals:
             valued.append((name, word.after(len(name) + 1)))
         elif name in _VALUED and index + 1 < len(words):
             index += 1
             valued.append((name, words[index]))
         index += 1
-    return _Options(valued, [], is_open)
+    return Options(valued, [], is_open)
 
 
 def _file(word: Word, folder: str, plan: Plan, known: Mapping[str, list[Tree]]) -> str | None:

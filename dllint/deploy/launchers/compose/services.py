@@ -15,6 +15,7 @@ from dllint.deploy.launchers.compose.interpolation import Text, env_file
 from dllint.deploy.launchers.compose.layers import Layer, Merged
 from dllint.deploy.launchers.compose.mounts import mounts
 from dllint.deploy.launchers.compose.projects import ComposeProject, extended
+from dllint.deploy.launchers.compose.service_runs import runs_of
 from dllint.deploy.launchers.compose.shm import shared_memory
 from dllint.deploy.launchers.docker_run import image_flaws
 from dllint.deploy.sizes import docker_bytes
@@ -63,6 +64,7 @@ def workload(project: ComposeProject, name: str, plan: Plan) -> Workload | None:
         privileged=_privileged(service),
         gpus=_has_gpus(service),
         environment=_environment(service, plan),
+        also_runs=runs_of(project, name, plan),
         related=tuple(_related(project, name)),
     )
     if made.shm.source is ShmSource.DEFAULT and not made.flaws:
