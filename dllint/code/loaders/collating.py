@@ -145,8 +145,9 @@ def _takes(call: ast.Call, name: str) -> bool:
 
 
 def _inline(call: ast.Call) -> ast.AST | None:
-    """The filter that a call is given on the spot."""
-    return next((argument for argument in call.args[:1] if _leaves_out_none(argument)), None)
+    """The filter that a call is given on the spot: `torch.stack([...])`, `zip(*[...])`."""
+    given = (argument.value if isinstance(argument, ast.Starred) else argument for argument in call.args[:1])
+    return next((argument for argument in given if _leaves_out_none(argument)), None)
 
 
 def _needs_samples(program: Program, call: ast.Call, step: Step) -> bool:
