@@ -267,7 +267,16 @@ def find(program: Program) -> list[Dataset]:
 
 def _is_trial(cls: ClassScope, reader: Loader) -> bool:
     """Whether a loader only tries a dataset out, in a test and without workers: not the one that it is made for."""
-    return reader.module.is_test and reader.has_no_workers and not cls.module.is_test
+    return reader.has_no_workers and not cls.module.is_test and _is_made_for_a_test(reader)
+
+
+def _is_made_for_a_test(reader: Loader) -> bool:
+    at: Frame | None = reader.frame
+    while at is not None:
+        if at.scope.module.is_test:
+            return True
+        at = at.caller
+    return False
 
 
 _OTHER_FRAMEWORKS = (b"tensorflow", b"keras", b"paddle", b"mxnet", b"mindspore", b"jax")
