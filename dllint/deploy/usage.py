@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 _EXPLAINS = re.compile(
     rb"--shm[-_]size|--ipc[= ]host|\bshm_size\b|\bhostIPC\b|\bipc: *[\"']?host|/dev/shm", re.IGNORECASE
 )
+_RUNS_ON_THE_HOST = re.compile(
+    rb"\b(?:apptainer|singularity)[ \t]+(?:-\S+[ \t]+)*(?:exec|run|shell|build|pull|instance)\b"
+    rb"|--container-image\b|\benroot[ \t]+(?:import|create|start)\b"
+)
+"""Apptainer, and enroot as Slurm's pyxis uses it, run images of docker with the machine's own /dev/shm."""
 _PATTERN = re.compile(r"[*?\[]")
 _KINDS = (
     Kind.MARKDOWN,
@@ -82,7 +87,8 @@ def _sized_images(plan: Plan) -> set[Image]:
 
 
 def is_explained(training: Training) -> bool:
-    """Whether a comment of the Dockerfile, or any other text of the project, speaks of more shared memory."""
+    """Whether a comment of the Dockerfile, or any other text of the project, speaks of more shared memory, or runs
+    images where they have that of the machine."""
     own, plan = training.workload.path, training.plan
     if plan.shared(_is_explained_somewhere):
         return True
@@ -90,7 +96,7 @@ def is_explained(training: Training) -> bool:
 
 
 def _is_explained_somewhere(plan: Plan) -> bool:
-    return any(_EXPLAINS.search(file.data) for file in plan.of_kind(*_KINDS))
+    return any(_EXPLAINS.search(file.data) or _RUNS_ON_THE_HOST.search(file.data) for file in plan.of_kind(*_KINDS))
 
 
 def _copied_loaders(image: Image, plan: Plan) -> list[Loader]:

@@ -29,8 +29,9 @@ KFP = Launcher(
 )
 _COMPONENTS = ("component", "container_component")
 _FACTORIES = ("create_component_from_func", "func_to_container_op")
-_MOUNTING = ("add_volume", "add_volume_mount", "add_pvolumes", "apply", "add_pod_spec_patch")
-"""Methods of a task that may mount something."""
+_MOUNTING = ("add_volume_mount", "add_pvolumes", "apply", "add_pod_spec_patch")
+"""Methods of a task that may mount something; what it mounts nowhere is of no use (`add_volume`)."""
+_PATHS = ("mount_path", "volume_mount_path")
 _ORDERING = ("after", "set_caching_options", "Collected", "OneOf", "print", "append")
 """Calls that take a task and leave its pod alone."""
 _SHM = "/dev/shm"
@@ -211,12 +212,33 @@ def _shared_memory(task: _Task) -> tuple[SharedMemory, list[Flaw]]:
             found = _of_mount(call, task)
             if found is not None:
                 return found
-    names = {last_name(call.func) for call in task.calls}
     helpers = [call for call, name in task.given_to() if not name.startswith(("kfp.kubernetes.", "kfp_kubernetes."))]
     is_open = any(last_name(call.func) not in _ORDERING for call in helpers)
-    if is_open or not names.isdisjoint(_MOUNTING) or task.scope.module.lines_with("add_op_transformer"):
+    is_open |= any(last_name(call.func) in _MOUNTING and _may_cover_shm(call) for call in task.calls)
+    volumes = (keyword.value for keyword in task.call.keywords if keyword.arg == "pvolumes")
+    if is_open or any(map(_may_hold_shm, volumes)) or task.scope.module.lines_with("add_op_transformer"):
         return SharedMemory(ShmSource.UNKNOWN), []
     return SharedMemory(), []
+
+
+def _may_cover_shm(call: ast.Call) -> bool:
+    """Whether what a method of a task mounts may lie at /dev/shm."""
+    argument = next(iter([*call.args, *(keyword.value for keyword in call.keywords)]), None)
+    if last_name(call.func) == "add_pvolumes":
+        return argument is None or _may_hold_shm(argument)
+    if not isinstance(argument, ast.Call):
+        return True
+    paths = [keyword.value for keyword in argument.keywords if keyword.arg in _PATHS]
+    return not paths or any(_may_be_shm(path) for path in paths)
+
+
+def _may_hold_shm(volumes: ast.expr) -> bool:
+    """Whether volumes by their paths may have one for /dev/shm."""
+    return not isinstance(volumes, ast.Dict) or any(path is None or _may_be_shm(path) for path in volumes.keys)
+
+
+def _may_be_shm(path: ast.expr) -> bool:
+    return not isinstance(path, ast.Constant) or str(path.value).rstrip("/") == _SHM
 
 
 def _of_mount(call: ast.Call, task: _Task) -> tuple[SharedMemory, list[Flaw]] | None:
