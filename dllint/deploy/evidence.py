@@ -59,6 +59,9 @@ _TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "tox", "nox"})
 _TRAINS = re.compile(
     r"(?:^|[/_.-])(?:pre|re)?(?:train|fine-?tune|finetuning|training|fit)(?:[/_.-]|$|er\b)", re.IGNORECASE
 )
+_NO_TRAINER = re.compile(r"(?:^|[_.-])(?:infer(?:ence)?|predict(?:ion|or)?|serv(?:e|ing)|api|export)$", re.IGNORECASE)
+"""What a container is called that does not train, where nothing but its image says that it might."""
+_WORKERS_GIVEN = re.compile(rb"\b\w*num_workers\w*[ \t]*=[ \t]*([^\s,)=]+)")
 _NO_WORKERS = re.compile(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers", re.IGNORECASE)
 
 
@@ -75,7 +78,7 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
     commands = [without_prefix(command) for command in simple_commands(words)]
     if _switches_workers_off(words) or found.has_no_workers or _is_other(commands, found.runs):
         return None
-    if not found.loaders and _leaves_workers_out(found, plan):
+    if not found.loaders and (_leaves_workers_out(found, plan) or _gives_no_workers(found)):
         return None
     if _only_tests(commands) and _tests_start_no_workers(plan):
         return None
@@ -110,7 +113,7 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
     if workload.launcher.checks and not _may_train(commands, found, plan):
         return ""
     name = training_image(workload, image, plan)
-    if not name or (image is not None and _holds_no_loaders(image, plan)):
+    if not name or _NO_TRAINER.search(workload.name) or (image is not None and _holds_no_loaders(image, plan)):
         return ""
     return f"its image, {name}, carries PyTorch"
 
@@ -209,6 +212,13 @@ def _serves(words: Sequence[str], workload: Workload, plan: Plan) -> bool:
     """Whether the entry script starts a server."""
     commands = shell_commands(words, workload.folder, plan)
     return any(_SERVING.search(os.path.basename(command.texts[0])) for command in commands if command.texts)
+
+
+def _gives_no_workers(found: Training) -> bool:
+    """Whether all that scripts say of workers, to whatever builds their loaders elsewhere, is that there are none."""
+    scripts = [run.module for run in found.runs]
+    given = [set(_WORKERS_GIVEN.findall(script.data)) for script in scripts if script is not None]
+    return bool(scripts) and len(given) == len(scripts) and all(numbers == {b"0"} for numbers in given)
 
 
 def _leaves_workers_out(found: Training, plan: Plan) -> bool:
