@@ -125,11 +125,15 @@ class Module:
         """What stands in its import statements, as the bytes have it: the keyword, and the rest of the line."""
         return import_statements(self.data)
 
+    def line_of(self, offset: int) -> int:
+        """The line (from 1) of a byte."""
+        return bisect_right(self._line_starts, offset)
+
     def lines_with(self, word: str) -> list[int]:
         """The lines (from 1) that hold `word` as a whole identifier."""
         if word not in self._lines_with:
             places = occurrences(self.data, word.encode()) if self.holds(word.encode()) else ()
-            self._lines_with[word] = sorted({bisect_right(self._line_starts, at) for at in places})
+            self._lines_with[word] = sorted(set(map(self.line_of, places)))
         return self._lines_with[word]
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import Any
 
 from dllint.code.language.bindings import Binding
 from dllint.code.language.links import Block, block_of, parent
@@ -16,25 +17,26 @@ def reaching(bindings: list[Binding], use: ast.AST | None) -> list[Binding]:
     if len(bindings) == 1:
         return bindings
     if use is None:
-        return _alive(_not_inner(bindings), None)
+        return _alive(reversed(_not_inner(bindings)), None)
     inner = _comprehension_binding(bindings, use)
     if inner:
         return inner
     bindings = _not_inner(bindings)
     at = _statement_position(use)
     block = block_of(use)
-    before = [b for b in bindings if _start(b) < at and not b.block.excludes(block)]
-    alive = _alive(before, block)
+    alive = _alive((b for b in reversed(bindings) if _start(b) < at and not b.block.excludes(block)), block)
+    if not any(isinstance(around.owner, _LOOPS) for around in block.chain()):
+        return alive or bindings
     looped = [b for b in bindings if _start(b) >= at and _comes_round(b.block, block, alive)]
     return alive + looped or bindings
 
 
-def _alive(bindings: list[Binding], block: Block | None) -> list[Binding]:
-    """Those that no later binding on every way hides."""
+def _alive(latest_first: Iterable[Binding], block: Block | None) -> list[Binding]:
+    """Those that no later binding on every way hides, in source order."""
     found: list[Binding] = []
     bound: dict[int, Block] = {}
     whole: dict[int, bool] = {}
-    for binding in reversed(bindings):
+    for binding in latest_first:
         own = binding.block
         if id(own) in bound:  # a later binding in the same branch: asked once, as the branch may be long
             if id(own) not in whole:
@@ -80,15 +82,18 @@ def _not_inner(bindings: list[Binding]) -> list[Binding]:
 
 def _comprehension_binding(bindings: list[Binding], use: ast.AST) -> list[Binding]:
     """The binding by a comprehension that `use` stands in."""
-    inner = {id(parent(b.node)): b for b in bindings if isinstance(b.node, ast.comprehension)}
-    if not inner:
-        return []
     node: ast.AST | None = use
     while node is not None and not isinstance(node, ast.stmt):
-        if id(node) in inner:
-            return [inner[id(node)]]
+        generators = {id(g) for g in getattr(node, "generators", ()) if _binds(g, bindings[0].name)}
+        inner = [b for b in bindings if id(b.node) in generators] if generators else []
+        if inner:
+            return inner[-1:]
         node = parent(node)
     return []
+
+
+def _binds(generator: ast.comprehension, name: str) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(generator.target))
 
 
 def _statement_position(use: ast.AST) -> tuple[int, int]:
@@ -100,8 +105,11 @@ def _statement_position(use: ast.AST) -> tuple[int, int]:
 
 
 def _start(binding: Binding) -> tuple[int, int]:
-    node = binding.node
-    return (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+    node: Any = binding.node
+    try:
+        return node.lineno, node.col_offset
+    except AttributeError:  # of a comprehension
+        return 0, 0
 
 
 def _comes_round(later: Block, use: Block, before: list[Binding]) -> bool:

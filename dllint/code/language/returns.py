@@ -160,14 +160,4 @@ def _may_stay(scope: FunctionScope, binding: Binding, chosen: list[Binding]) -> 
 
 def is_tested(scope: FunctionScope, name: str) -> bool:
     """Whether a function asks anything about a name: whatever it finds, it has thought of None."""
-    return any(conditions.mentions(test, name) for test in _tests(scope.node))
-
-
-def _tests(node: ast.AST) -> Iterator[ast.expr]:
-    for part in ast.walk(node):
-        if isinstance(part, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-            yield part.test
-        elif isinstance(part, ast.comprehension):
-            yield from part.ifs
-        elif isinstance(part, (ast.BoolOp, ast.Compare)):
-            yield part
+    return any(conditions.mentions(test, name) for test in scope.tests)

@@ -61,6 +61,25 @@ class Scope:
         found = self.index().bindings.items()
         return frozenset(name for name, bound in found if any(one.kind in ("scope", "import") for one in bound))
 
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """All texts in it, and in what stands within."""
+        found = (node.value for node in ast.walk(self.node) if isinstance(node, ast.Constant))
+        return frozenset(text for text in found if isinstance(text, str))
+
+    @cached_property
+    def tests(self) -> list[ast.expr]:
+        """What it asks, here and within: tests of statements and of comprehensions, comparisons."""
+        found: list[ast.expr] = []
+        for part in ast.walk(self.node):
+            if isinstance(part, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+                found.append(part.test)
+            elif isinstance(part, ast.comprehension):
+                found += part.ifs
+            elif isinstance(part, (ast.BoolOp, ast.Compare)):
+                found.append(part)
+        return found
+
     @property
     def outer(self) -> Iterator[Scope]:
         """The scopes around it, the nearest first."""

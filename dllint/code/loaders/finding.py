@@ -36,6 +36,8 @@ _MOST_INITS = 5
 """Project classes between a loader class and the library's."""
 _MOST_CONTEXTS = 16
 """Ways by which one construction is reached that are told apart."""
+_MOST_OF_A_MODULE = 10_000
+"""Constructions in one file. More were written by a program."""
 _MOST_OUTER = 6
 """Ways by which the function is entered whose call leads to a construction."""
 
@@ -47,7 +49,7 @@ def find(program: Program) -> list[Loader]:
     for module in _modules_to_search(program, exported):
         candidates = _candidates(program, module, exported)
         program.facts.building_scopes.update(scope for _, scope in candidates)
-        for call, scope in candidates:
+        for call, scope in candidates[:_MOST_OF_A_MODULE]:
             if _is_expected_to_fail(call) or _is_made_elsewhere(program, call, scope):
                 continue
             for frame in contexts(program, scope):

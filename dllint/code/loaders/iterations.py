@@ -106,7 +106,7 @@ def _lines(module: Module) -> list[int]:
 
 def _likely_lines(module: Module) -> list[int]:
     """Where a module that builds no loader may go through one: the name tells, as far as it is cheap to ask."""
-    return sorted({module.data.count(b"\n", 0, match.end()) + 1 for match in _LIKELY.finditer(module.data)})
+    return sorted({module.line_of(match.end()) for match in _LIKELY.finditer(module.data)})
 
 
 def modules_near(program: Program, module: Module) -> list[Module]:

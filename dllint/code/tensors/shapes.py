@@ -159,7 +159,7 @@ def _of_call(of: _Reading, node: ast.Call, frame: Frame, depth: int) -> int:
 
 
 def _converts_to_colour(frame: Frame) -> bool:
-    return any(isinstance(node, ast.Constant) and node.value == "RGB" for node in ast.walk(frame.scope.node))
+    return "RGB" in frame.scope.texts
 
 
 def _of_value(of: _Reading, value: Value, depth: int) -> int:

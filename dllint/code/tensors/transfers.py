@@ -120,7 +120,7 @@ def formatted_in_place(loader: Loader) -> Iterator[tuple[ast.Call, Frame]]:
     argument = loader.arguments.get("dataset")
     if argument is None or not isinstance(argument.node, ast.Name):
         return
-    for call in argument.frame.scope.index().calls:
+    for call in argument.frame.scope.index().calls_of("set_format"):
         if isinstance(call.func, ast.Attribute) and dotted(call.func) == f"{argument.node.id}.set_format":
             yield call, argument.frame
 

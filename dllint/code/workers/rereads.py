@@ -10,7 +10,7 @@ from dllint.code import apis
 from dllint.code.language import conditions
 from dllint.code.language.folding import verdict
 from dllint.code.language.links import block_of, parent, scope_of
-from dllint.code.language.scopes import last_name
+from dllint.code.language.scopes import Scope, last_name
 from dllint.code.language.values import Const, Derived, Product, Value
 from dllint.code.workers.reach import Step
 from dllint.code.workers.variation import BY_INDEX
@@ -34,12 +34,13 @@ def of_entry(entry: WorkerEntry) -> Iterator[tuple[Step, ast.Call]]:
     """The calls that read one and the same file whole for each item."""
     reads = list(_reads(entry))
     reading = {id(call) for _, call, _ in reads}
+    handing: dict[Scope, dict[str, list[ast.Call]]] = {}
     for step, call, source in reads:
         if step.root.scope.name not in BY_INDEX or entry.variation.of(source, step) is not False:
             continue
         if _is_none(entry, step, source):
             continue
-        if _runs_each_time(entry, step, call) and not _is_written(step, call, source, reading):
+        if _runs_each_time(entry, step, call) and not _is_written(step, call, source, reading, handing):
             yield step, call
 
 
@@ -86,7 +87,7 @@ def _is_opened_here(entry: WorkerEntry, step: Step, node: ast.expr) -> bool | No
     if not files:
         return None
     names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    moved = any(last_name(call) == "seek" and _holder(call) in names for call in step.scope.index().calls)
+    moved = any(_holder(call) in names for call in step.scope.index().calls_of("seek"))
     return not moved and all(scope_of(file.node) is step.scope for file in files)
 
 
@@ -139,20 +140,39 @@ def _comes_out(entry: WorkerEntry, step: Step, test: ast.expr, outcome: bool) ->
     return verdict(entry.program.evaluator, test, called_frame(entry.program, step)) is not (not outcome)
 
 
-def _is_written(step: Step, read: ast.Call, source: ast.expr, reading: set[int]) -> bool:
+def _is_written(
+    step: Step,
+    read: ast.Call,
+    source: ast.expr,
+    reading: set[int],
+    handing: dict[Scope, dict[str, list[ast.Call]]],
+) -> bool:
     """Whether a function on the way also hands the same path, or its folder, to something that may write the file:
     not to another of the calls that are known to read."""
     names = {ast.dump(source), *(ast.dump(node) for node in ast.walk(source) if isinstance(node, ast.Attribute))}
     for at, _ in step.hops(read):
-        for call in at.scope.index().calls:
+        if at.scope not in handing:
+            handing[at.scope] = _by_what_they_get(at.scope)
+        found = {id(call): call for name in names for call in handing[at.scope].get(name, ())}
+        for call in sorted(found.values(), key=lambda call: (call.lineno, call.col_offset)):
             if id(call) in reading or last_name(call) in _ASKS or _only_reads(call):
                 continue
-            arguments = [*call.args, *(k.value for k in call.keywords)]
-            if any(read is part for node in arguments for part in ast.walk(node)):
-                continue
-            if any(ast.dump(part) in names for node in arguments for part in _handed(node)):
+            if not any(read is part for node in _arguments(call) for part in ast.walk(node)):
                 return at is step or last_name(call) not in (step.scope.name,)
     return False
+
+
+def _by_what_they_get(scope: Scope) -> dict[str, list[ast.Call]]:
+    """The calls of a function by the arguments that they get, and by the parts of these."""
+    found: dict[str, list[ast.Call]] = {}
+    for call in scope.index().calls:
+        for part in (part for node in _arguments(call) for part in _handed(node)):
+            found.setdefault(ast.dump(part), []).append(call)
+    return found
+
+
+def _arguments(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(k.value for k in call.keywords)]
 
 
 def _handed(node: ast.AST) -> Iterator[ast.AST]:
