@@ -73,7 +73,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.basis import read
-from dllint.deploy.training import Training
+from dllint.deploy.training import LoaderRun, Training
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 
@@ -93,15 +93,20 @@ def workers_over_cpu_limit(training: Training) -> Iterator[Finding]:
     limit = training.workload.cpu_limit
     if limit is None or limit.value is None or limit.value <= 0:
         return
-    over = [loader for loader in training.loaders if (loader.workers or 0) > limit.value]
-    if not over:
+    most = max(training.loaders, key=_processes, default=None)
+    if most is None or _processes(most) <= limit.value:
         return
-    most = max(over, key=lambda loader: loader.workers or 0)
+    of_each = f" in each of {most.ranks} ranks" if most.ranks > 1 else ""
     yield RULE.finding(
         limit.at,
-        f"{training.subject} may use {limit.value:g} CPUs, but its loader starts {most.workers} workers",
-        help=f"raise the limit to {most.workers} or more, or start fewer workers",
+        f"{training.subject} may use {limit.value:g} CPUs, but its loader starts {most.workers} workers{of_each}",
+        help=f"raise the limit to {_processes(most)} or more, or start fewer workers",
         related=[most.related()],
         symbol=training.workload.name,
         evidence=limit.text,
     )
+
+
+def _processes(loader: LoaderRun) -> int:
+    """The workers of all ranks; 0 where that is not known."""
+    return (loader.workers or 0) * loader.ranks

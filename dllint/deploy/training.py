@@ -108,9 +108,10 @@ class LoaderRun:
         if batch is None or not prefetch or min(prefetch) < 1:
             return None
         is_exact = batch.is_exact and len(set(prefetch)) == 1 and workers == self.most_workers
-        return Demand(self.loader, workers, min(prefetch), batch.bytes, is_exact, self._ranks())
+        return Demand(self.loader, workers, min(prefetch), batch.bytes, is_exact, self.ranks)
 
-    def _ranks(self) -> int:
+    @cached_property
+    def ranks(self) -> int:
         """In how many processes of the container it is built, at least."""
         around = parent(self.loader.call)
         while around is not None:
