@@ -62,7 +62,7 @@ _TRAINS = re.compile(
 _NO_TRAINER = re.compile(r"(?:^|[_.-])(?:infer(?:ence)?|predict(?:ion|or)?|serv(?:e|ing)|api|export)$", re.IGNORECASE)
 """What a container is called that does not train, where nothing but its image says that it might."""
 _OTHER_CHAPTERS = re.compile(
-    r"\b(?:convert(?:ing)?|conversion|inference|deploy(?:ing|ment)?|serv(?:e|ing)|export(?:ing)?)\b(?!.*\btrain)",
+    r"^(?!.*train).*\b(?:convert(?:ing)?|conversion|inference|deploy(?:ing|ment)?|serv(?:e|ing)|export(?:ing)?)\b",
     re.IGNORECASE,
 )
 """Headings of pages under which nothing trains."""
