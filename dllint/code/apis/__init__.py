@@ -45,7 +45,7 @@ from dllint.code.apis.loaders import (
 )
 from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.opencv import SETS_CV2_THREADS, THREADED_CV2
-from dllint.code.apis.pickling import GENERATOR_METHODS, SUBMODULES, UNPICKLABLE
+from dllint.code.apis.pickling import DICT_VIEWS, DICTS, GENERATOR_METHODS, MAKES_ALIKE, SUBMODULES, UNPICKLABLE
 from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, STARTS_PROCESSES
 from dllint.code.apis.pure import DATA_PACKAGES, KEEPS_FUNCTIONS, PURE_FUNCTIONS, PURE_METHODS, REMEMBERS
 from dllint.code.apis.reading import (
@@ -94,6 +94,8 @@ __all__ = [
     "DATASET_BASES",
     "DATA_PACKAGES",
     "DECODES",
+    "DICTS",
+    "DICT_VIEWS",
     "ENDLESS",
     "FACTORIES",
     "FIRST_IS_FUNCTION",
@@ -122,6 +124,7 @@ __all__ = [
     "LISTS_FILES",
     "LOADERS",
     "LOADER_WORDS",
+    "MAKES_ALIKE",
     "MAKES_SPARSE",
     "MAKES_SPARSE_METHODS",
     "MAY_BE_EMPTY",

@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
+_OPENCV = (
+    *("createCLAHE", "createBackgroundSubtractorKNN", "createBackgroundSubtractorMOG2", "createTonemap"),
+    *("createLineSegmentDetector", "SIFT_create", "SIFT.create", "ORB_create", "ORB.create", "MSER_create"),
+    *("MSER.create", "FastFeatureDetector_create", "FastFeatureDetector.create", "GFTTDetector_create"),
+    *("GFTTDetector.create", "SimpleBlobDetector_create", "SimpleBlobDetector.create", "BFMatcher"),
+    *("FlannBasedMatcher", "DISOpticalFlow_create", "FarnebackOpticalFlow_create", "KalmanFilter", "QRCodeDetector"),
+    *("VideoWriter", "aruco.ArucoDetector", "CascadeClassifier"),
+)
+"""What makes an object of OpenCV that has settings or state of its own; measured with 5.0, the last one reported."""
+
+
+def _class_made_by(name: str) -> str:
+    return name.removeprefix("create").removesuffix("_create").removesuffix(".create")
+
+
+_NO_REDUCE = "TypeError: no default __reduce__ due to non-trivial __cinit__"
+_POINTERS = "ValueError: ctypes objects containing pointers cannot be pickled"
+_LOCAL_CONNECT = "AttributeError: Can't pickle local object 'create_engine.<locals>.connect'"
+_RUNTIME = "TypeError: cannot pickle 'onnxruntime.capi.onnxruntime_pybind11_state.{}' object"
+
 UNPICKLABLE = {
     **dict.fromkeys(
         ("builtins.open", "gzip.open", "os.fdopen"), "TypeError: cannot pickle '_io.BufferedReader' object"
@@ -38,8 +58,69 @@ UNPICKLABLE = {
     "os.scandir": "TypeError: cannot pickle 'posix.ScandirIterator' object",
     "torch.jit.load": "RuntimeError: a ScriptModule cannot be pickled",
     "torch.jit.script": "RuntimeError: a ScriptModule cannot be pickled",
+    **dict.fromkeys(("re.match", "re.search", "re.fullmatch"), "TypeError: cannot pickle 're.Match' object"),
+    "threading.Timer": "TypeError: cannot pickle '_thread.lock' object",
+    "threading.Barrier": "TypeError: cannot pickle '_thread.lock' object",
+    "subprocess.Popen": "TypeError: cannot pickle '_thread.lock' object",
+    "asyncio.new_event_loop": "AttributeError: Can't pickle local object 'WeakSet.__init__.<locals>._remove'",
+    "tempfile.NamedTemporaryFile": "TypeError: cannot pickle '_io.BufferedRandom' object",
+    "types.MappingProxyType": "TypeError: cannot pickle 'mappingproxy' object",
+    "builtins.memoryview": "TypeError: cannot pickle memoryview objects",
+    "ctypes.CDLL": "AttributeError: Can't pickle local object 'CDLL.__init__.<locals>._FuncPtr'",
+    "ctypes.cdll.LoadLibrary": "AttributeError: Can't pickle local object 'CDLL.__init__.<locals>._FuncPtr'",
+    "boto3.client": "PicklingError: Can't pickle <class 'botocore.client.S3'>: attribute lookup S3 failed",
+    "boto3.resource": "PicklingError: Can't pickle <class 'boto3.resources.factory.s3.ServiceResource'>",
+    **dict.fromkeys(
+        ("boto3.Session", "boto3.session.Session"),
+        "AttributeError: Can't pickle local object 'lazy_call.<locals>._handler'",
+    ),
+    "google.cloud.storage.Client": "PicklingError: Pickling client objects is explicitly not supported",
+    "google.cloud.bigquery.Client": "PicklingError: Pickling client objects is explicitly not supported",
+    "minio.Minio": "TypeError: cannot pickle '_thread.RLock' object",
+    "elasticsearch.Elasticsearch": "TypeError: cannot pickle '_thread._local' object",
+    "sqlalchemy.create_engine": _LOCAL_CONNECT,
+    "sqlalchemy.orm.sessionmaker": _LOCAL_CONNECT,
+    "grpc.insecure_channel": _NO_REDUCE,
+    "grpc.secure_channel": _NO_REDUCE,
+    "duckdb.connect": "TypeError: cannot pickle 'DuckDBPyConnection' object",
+    "onnxruntime.InferenceSession": _RUNTIME.format("InferenceSession"),
+    "onnxruntime.SessionOptions": _RUNTIME.format("SessionOptions"),
+    "pyarrow.parquet.ParquetFile": _NO_REDUCE,
+    "pyarrow.memory_map": _NO_REDUCE,
+    "pyarrow.OSFile": _NO_REDUCE,
+    "pyarrow.ipc.open_file": _NO_REDUCE,
+    "pyarrow.ipc.open_stream": _NO_REDUCE,
+    **dict.fromkeys(
+        ("openslide.OpenSlide", "openslide.open_slide", "openslide.deepzoom.DeepZoomGenerator"),
+        _POINTERS,
+    ),
+    "pyvips.Image.new_from_file": "TypeError: cannot pickle '_cffi_backend._CDataBase' object",
+    "lxml.etree.parse": "TypeError: cannot pickle 'lxml.etree._ElementTree' object",
+    "lxml.etree.fromstring": "TypeError: cannot pickle 'lxml.etree._Element' object",
+    **{f"cv2.{name}": f"TypeError: cannot pickle 'cv2.{_class_made_by(name)}' object" for name in _OPENCV},
 }
 """Library objects that spawn and forkserver cannot send to a worker, with the error (measured, torch 2.13)."""
+
+MAKES_ALIKE = {
+    ".client()": "boto3.client",
+    ".resource()": "boto3.resource",
+    ".Bucket()": "boto3.resource",
+    ".bucket()": "google.cloud.storage.Client",
+    ".get_bucket()": "google.cloud.storage.Client",
+    ".connect()": "sqlalchemy.create_engine",
+}
+"""Methods of these objects that give another one: which of them it fails like."""
+
+DICT_VIEWS = frozenset({".keys()", ".values()", ".items()"})
+"""Methods of a dict that give a view of it."""
+
+DICTS = {
+    "builtins.dict": "dict",
+    "collections.Counter": "dict",
+    "collections.defaultdict": "dict",
+    "collections.OrderedDict": "odict",
+}
+"""What makes a dict, and how the types of its views begin."""
 
 GENERATOR_METHODS = frozenset({".iterdir()", ".glob()", ".rglob()"})
 """Methods of pathlib.Path that give a generator."""

@@ -37,6 +37,7 @@ _MOVE = (
     "define it at module level; what it closes over can become arguments of functools.partial or attributes of a class"
 )
 _TO_MODULE = "move it to a module, a .py file beside the notebook, and import it from there"
+_COPY = "keep a list of it: list(...)"
 _LATER = "create it in the worker on first use, or drop it in __getstate__"
 
 
@@ -184,14 +185,32 @@ def refused(value: Value, by: str, item: state.Item | None = None) -> Unpicklabl
         return _made("a generator", "TypeError: cannot pickle 'generator' object", by, value.node, value.frame, item)
     if isinstance(value, Derived) and value.via in apis.GENERATOR_METHODS and _is_path(value.base):
         return _made("a generator", "TypeError: cannot pickle 'generator' object", by, value.node, value.frame, item)
-    if isinstance(value, Derived) and value.via == ".manual_seed()" and isinstance(value.base, Product):
-        value = value.base
+    if isinstance(value, Derived) and value.via in apis.DICT_VIEWS:
+        return _refused_view(value, by, item)
+    if isinstance(value, Derived) and isinstance(value.base, Product):
+        if value.via in apis.MAKES_ALIKE and value.base.name in apis.UNPICKLABLE:
+            label = f"{value.base.name}(){value.via}"
+            error = apis.UNPICKLABLE[apis.MAKES_ALIKE[value.via]]
+            return _made(label, error, by, value.node, value.frame, item)
+        value = value.base if value.via == ".manual_seed()" else value
     if isinstance(value, Product) and value.name in apis.UNPICKLABLE:
         label = f"{value.name.removeprefix('builtins.')}()"
         return _made(label, apis.UNPICKLABLE[value.name], by, value.node, value.frame, item)
     if isinstance(value, (ModuleRef, External)) and item is not None and _is_module(value):
         return _made("a module", "TypeError: cannot pickle 'module' object", by, item.write.node, item.frame, item)
     return None
+
+
+def _refused_view(value: Derived, by: str, item: state.Item | None) -> Unpicklable | None:
+    """A view of what is certainly a dict: other things have such methods, too."""
+    base = value.base
+    kind = apis.DICTS.get(base.name) if isinstance(base, Product) else None
+    if isinstance(base, Collection) and base.kind == "dict":
+        kind = "dict"
+    if kind is None:
+        return None
+    error = f"TypeError: cannot pickle '{kind}_{value.via.strip('.()')}' object"
+    return _made("a view of a dict", error, by, value.node, value.frame, item, _COPY)
 
 
 def _is_path(value: Value) -> bool:
@@ -204,10 +223,12 @@ def _is_module(value: ModuleRef | External) -> bool:
     return isinstance(value, ModuleRef) or "." not in value.name or value.name in apis.SUBMODULES
 
 
-def _made(what: str, error: str, by: str, node: ast.AST, frame: Frame, item: state.Item | None) -> Unpicklable:
+def _made(
+    what: str, error: str, by: str, node: ast.AST, frame: Frame, item: state.Item | None, advice: str = _LATER
+) -> Unpicklable:
     module = frame.scope.module
     symbol, literal = frame.scope.qualname, _literal_around(node)
-    return Unpicklable(what, error, by, _LATER, module.location(node), _stored(item), symbol, literal)
+    return Unpicklable(what, error, by, advice, module.location(node), _stored(item), symbol, literal)
 
 
 def _literal_around(node: ast.AST) -> ast.AST | None:

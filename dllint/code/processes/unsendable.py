@@ -10,7 +10,7 @@ from dllint.code import apis
 from dllint.code.apis import LoaderApi
 from dllint.code.facts import WorkerEntry
 from dllint.code.language.scopes import last_name
-from dllint.code.language.values import Collection, Const, Derived, External, Function, Instance, Product, Value
+from dllint.code.language.values import Const, Derived, External, Function, Instance, Product, Value
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import pickling
 from dllint.code.tensors import autograd
@@ -30,7 +30,6 @@ _NO_SPARSE = "RuntimeError: batches of sparse tensors are not supported by the d
 
 _CURES = frozenset({"detach", "no_grad", "inference_mode", "numpy", "item", "tolist", "data"})
 """Names in a collate function that say that it takes the graph away."""
-_MATCHES = frozenset({"re.match", "re.search", "re.fullmatch"})
 _SENT_ALL_THE_SAME = frozenset({"torch.Generator", "torch.jit.load", "torch.jit.script"})
 
 
@@ -166,28 +165,18 @@ def _of_object(program: Program, output: Output, part: Value, *, stacked: bool) 
         yield Unsendable(
             refused.what, harm, "give tensors, numbers and texts", refused.location, _returned(output), refused.symbol
         )
-    elif isinstance(part, (Product, Derived)):
-        what = _other(program, part)
-        if what:
-            place = part.frame.scope.module.location(part.node)
-            harm = harm if "default" not in what else _HANG
-            yield Unsendable(
-                what, harm, "give tensors, numbers and texts", place, _returned(output), output.scope.qualname
-            )
+    elif isinstance(part, Product) and _defaults_to_local(program, part):
+        what = "a defaultdict whose default is a local function"
+        place = part.frame.scope.module.location(part.node)
+        advice = "give tensors, numbers and texts"
+        yield Unsendable(what, _HANG, advice, place, _returned(output), output.scope.qualname)
 
 
-def _other(program: Program, part: Product | Derived) -> str:
-    """What pickle refuses besides: a match, a view of a dict, a dict with a lambda as its default."""
-    if isinstance(part, Derived):
-        viewed = part.via in (".keys()", ".values()", ".items()")
-        return "a view of a dict" if viewed and isinstance(part.base, Collection) and part.base.kind == "dict" else ""
-    if part.name in _MATCHES:
-        return "a match object"
-    if part.name == "collections.defaultdict" and part.node.args:
-        factories = program.evaluator.values(part.node.args[0], part.frame)
-        if any(pickling.refused(factory, "") is not None for factory in factories):
-            return "a defaultdict whose default is a local function"
-    return ""
+def _defaults_to_local(program: Program, part: Product) -> bool:
+    if part.name != "collections.defaultdict" or not part.node.args:
+        return False
+    factories = program.evaluator.values(part.node.args[0], part.frame)
+    return any(pickling.refused(factory, "") is not None for factory in factories)
 
 
 def _returned(output: Output) -> tuple[Related, ...]:
