@@ -62,7 +62,6 @@ UNPICKLABLE = {
     "threading.Timer": "TypeError: cannot pickle '_thread.lock' object",
     "threading.Barrier": "TypeError: cannot pickle '_thread.lock' object",
     "subprocess.Popen": "TypeError: cannot pickle '_thread.lock' object",
-    "asyncio.new_event_loop": "AttributeError: Can't pickle local object 'WeakSet.__init__.<locals>._remove'",
     "tempfile.NamedTemporaryFile": "TypeError: cannot pickle '_io.BufferedRandom' object",
     "types.MappingProxyType": "TypeError: cannot pickle 'mappingproxy' object",
     "builtins.memoryview": "TypeError: cannot pickle memoryview objects",
