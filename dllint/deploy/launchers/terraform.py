@@ -15,6 +15,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from dllint.deploy.launchers.aws import of_definition
 from dllint.deploy.workload import Workload
+from dllint.files import Kind
 from dllint.finding import Location
 from dllint.records import replace
 from dllint.syntax.hcl import Block, Value, parse
@@ -40,7 +41,7 @@ _NAMES = {
     "name": "jobDefinitionName",
 }
 _HEREDOC = re.compile(r"<<-?\w+[ \t\r]*\n")
-_LOCAL = re.compile(r"local\.(\w+)")
+_REFERENCE = re.compile(r"(?:local|var)\.\w+")
 _DEEPEST = 40
 _STRING, _EXPRESSION = "tag:yaml.org,2002:str", "!expression"
 _TAGS = {"true": "tag:yaml.org,2002:bool", "false": "tag:yaml.org,2002:bool", "null": "tag:yaml.org,2002:null"}
@@ -48,13 +49,28 @@ _TAGS = {"true": "tag:yaml.org,2002:bool", "false": "tag:yaml.org,2002:bool", "n
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
     """The containers of a file's task and job definitions."""
-    root = parse(file.text, file.path)
-    values: dict[str, Value] = {}
-    for block in root.of("locals"):
-        values |= block.body.attributes
-    for block in root.of("resource"):
+    values = plan.shared(_values).get(file.folder, {})
+    for block in parse(file.text, file.path).of("resource"):
         if block.labels[:1] and block.labels[0] in _RESOURCES:
             yield from of_definition(Tree(_definition(block, values)), file)
+
+
+def _values(plan: Plan) -> dict[str, dict[str, Value]]:
+    """By folder, which is a module of Terraform: its locals, and the texts that its variables have by default.
+
+    A number is too likely another one where the module is used.
+    """
+    found: dict[str, dict[str, Value]] = {}
+    for file in plan.of_kind(Kind.HCL):
+        root = parse(file.text, file.path) if file.has(b"locals") or file.has(b"variable") else None
+        values = found.setdefault(file.folder, {})
+        for block in root.of("locals") if root is not None else ():
+            values |= {f"local.{name}": value for name, value in block.body.attributes.items()}
+        for block in root.of("variable") if root is not None else ():
+            default = block.body.attributes.get("default")
+            if default is not None and default.source.startswith('"') and block.labels:
+                values[f"var.{block.labels[0]}"] = default
+    return found
 
 
 def _definition(block: Block, values: Mapping[str, Value]) -> Node:
@@ -83,9 +99,8 @@ def _volume(block: Block, values: Mapping[str, Value]) -> Node:
 
 def _node(value: Value, values: Mapping[str, Value], depth: int = 0) -> Node:
     """A value as a node of the JSON that Terraform makes of it."""
-    local = _LOCAL.fullmatch(value.source)
-    if local is not None and local[1] in values and depth < _DEEPEST:
-        return _node(replace(values[local[1]], at=value.at), values, depth + 1)
+    if _REFERENCE.fullmatch(value.source) and value.source in values and depth < _DEEPEST:
+        return _node(replace(values[value.source], at=value.at), values, depth + 1)
     marks = _marks(value.at)
     if value.items is not None:
         return SequenceNode("", [_node(item, values, depth + 1) for item in value.items], *marks)
