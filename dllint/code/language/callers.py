@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
+from dllint.code.language.bindings import Binding
 from dllint.code.language.modules import Module
-from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
+from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
 from dllint.code.language.values import ClassRef, Frame, Function, Super
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class Callers:
         name = owner.name if makes and owner is not None else scope.name
         checked = 0
         for module in self._callers_of(scope, name):
-            for call, around in module.calls_of(name):
+            for call, around in self._calls_of(module, name, makes):
                 checked += 1
                 if checked > _MOST_CALL_SITES:
                     return
@@ -52,6 +54,16 @@ class Callers:
                     yield call, frame
         if makes and owner is not None:
             yield from self._super_calls(scope, owner)
+
+    @staticmethod
+    def _calls_of(module: Module, name: str, makes: bool) -> Iterator[tuple[ast.Call, Scope]]:
+        """The calls of a name in a module; of a class also by a variable that is nothing else: `Exp = Exp_Main`."""
+        yield from module.calls_of(name)
+        if makes and re.search(rb"=[ \t]*(?:\w+\.)*" + name.encode() + rb"[ \t]*$", module.data, re.MULTILINE):
+            for scope in module.scopes_around(module.lines_with(name)):
+                for alias, bindings in scope.index().bindings.items():
+                    if alias != name and any(_is_just(binding, name) for binding in bindings):
+                        yield from ((call, scope) for call in scope.index().calls_of(alias))
 
     def _callers_of(self, scope: FunctionScope, name: str) -> Iterator[Module]:
         """The modules to look for callers in: the function's own first; tests never speak for a library."""
@@ -120,11 +132,24 @@ class Callers:
                         yield call, frame
 
     def _subclasses(self, cls: ClassScope) -> list[ClassScope]:
-        """The classes of the seeds that derive from `cls` directly."""
+        """The classes that derive from `cls` directly."""
         ev = self._program.evaluator
         found = []
-        for module in self._program.seeds:
-            for name, base_names in module.class_bases:
-                if cls.name in base_names:
-                    found += [c for c in module.classes if c.name == name and cls in classes.bases(ev, c)]
+        for module, name in self._by_base.get(cls.name, ()):
+            found += [c for c in module.classes if c.name == name and cls in classes.bases(ev, c)]
         return found
+
+    @cached_property
+    def _by_base(self) -> dict[str, list[tuple[Module, str]]]:
+        """The classes that name a base of this name: in the seeds, and anywhere in a small project."""
+        found: dict[str, list[tuple[Module, str]]] = {}
+        for module in self._program.modules.by_file.values() if self._is_small else self._program.seeds:
+            for name, base_names in module.class_bases:
+                for base in base_names:
+                    found.setdefault(base, []).append((module, name))
+        return found
+
+
+def _is_just(binding: Binding, name: str) -> bool:
+    value = binding.value
+    return binding.kind == "assign" and isinstance(value, (ast.Name, ast.Attribute)) and last_name(value) == name
