@@ -50,11 +50,14 @@ class WholeProject:
         """Whether a target may start a container, as far as its bytes tell."""
         targets = [file for file in self._others if file.target]
         modules = [module for module in self.code.targets if any(map(module.has, CONTAINERS))]
-        if not targets and not modules:
+        notebooks = [module for module in self.code.targets if module.is_notebook]
+        if not targets and not modules and not notebooks:
             return False
-        from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS
+        from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS, starts_in_a_cell
 
         if any(front_end.may_read(module) for module in modules for front_end in CODE_FRONT_ENDS):
+            return True
+        if any(map(starts_in_a_cell, notebooks)):
             return True
         return any(front_end.may_read(file) for file in self._deploy_files(targets) for front_end in FRONT_ENDS)
 

@@ -13,7 +13,7 @@ from dllint.code.loaders.loader import Loader
 from dllint.code.program import Program, Unreadable
 from dllint.deploy import prospects
 from dllint.deploy.imports import Imports
-from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS
+from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS, find_in_cells
 from dllint.deploy.texts import DeployFile
 from dllint.files import Kind
 from dllint.settings import Settings
@@ -101,6 +101,7 @@ class Plan:
                     yield from self._found(front_end.find(file, self), file)
         for code_front_end in CODE_FRONT_ENDS:
             yield from code_front_end.find(self)
+        yield from find_in_cells(self)
 
     def _found(self, workloads: Iterator[Workload], file: DeployFile) -> Iterator[Workload]:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.deploy.launchers import CODE_FRONT_ENDS
+from dllint.deploy.launchers import CODE_FRONT_ENDS, starts_in_a_cell
 from dllint.deploy.texts import DeployFile
 from dllint.files import Kind
 
@@ -51,6 +51,8 @@ def _texts(plan: Plan) -> Iterator[bytes]:
     """The files, and the `.env` beside those that have variables."""
     for file in plan.files.values():
         yield file.data
+    for module in filter(starts_in_a_cell, plan.program.modules.by_file.values()):
+        yield module.shell.encode("utf-8", "replace")
     folders = {file.folder for file in plan.of_kind(Kind.YAML) if file.has(b"services", b"$")}
     for folder in sorted(folders):
         yield (plan.read_aside(".env", folder) or "").encode()

@@ -22,6 +22,8 @@ _COMMAND = re.compile(
       | [*\w.]+\?{1,2}[ \t]*$)""",
     re.VERBOSE | re.MULTILINE,
 )
+_SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|!|script[ \t]+(?:ba)?sh)\b[^\n]*")
+_SHELL_LINE = re.compile(r"[ \t]*!{1,2}")
 _CAPTURED = re.compile(r"([\w.,* \t]+=[ \t]*)(?:!|%(?=[a-zA-Z]))")
 
 
@@ -36,6 +38,21 @@ def as_python(cell: str) -> str | None:
     if not _parses(text):
         text = masked(text)
     return text if _parses(text) else None
+
+
+def shell_of(cell: str) -> str:
+    """What a cell gives to a shell, where it stands: `!command` and the rest of a `%%bash` cell; all else is blank."""
+    whole = _SHELL_CELL.match(cell)
+    if whole:
+        return "\n" * whole[0].count("\n") + cell[whole.end() :]
+    found: list[str] = []
+    goes_on = False
+    for line in cell.split("\n"):
+        sign = None if goes_on else _SHELL_LINE.match(line)
+        is_command = goes_on or sign is not None
+        found.append((" " * sign.end() + line[sign.end() :] if sign else line) if is_command else "")
+        goes_on = is_command and line.endswith("\\")
+    return "\n".join(found)
 
 
 def masked(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dllint.finding import Location
 from dllint.records import replace
-from dllint.syntax.magics import as_python
+from dllint.syntax.magics import as_python, shell_of
 from dllint.syntax.python import LINE_END, CannotParseError, Source
 
 _LARGEST = 100_000_000
@@ -53,6 +53,7 @@ class Notebook(Source):
         self._raw = _decoded(data)
         self._lines: list[_Line] = []
         self.broken: list[CannotParseError] = []
+        self._cells: list[str] = []
         texts = [self._python(cell) for cell in _cells(self._raw)]
         super().__init__(path, "\n".join(texts).encode("utf-8", "replace"))
 
@@ -61,11 +62,17 @@ class Notebook(Source):
         starts = [0, *(end.end() for end in LINE_END.finditer(cell.text))]
         self._lines += [_Line(cell, row, start) for row, start in enumerate(starts, 1)]
         plain = LINE_END.sub("\n", cell.text)
+        self._cells.append(plain)
         text = as_python(plain)
         if text is None:
             self.broken.append(CannotParseError(_reason(plain), first))
             return "\n" * plain.count("\n")
         return text
+
+    @property
+    def shell(self) -> str:
+        """What its cells give to a shell, in the rows and columns of the Python text."""
+        return "\n".join(map(shell_of, self._cells))
 
     def placed(self, place: Location) -> Location:
         """A place in the Python text as one in the notebook."""

@@ -136,6 +136,11 @@ class Module:
             self._lines_with[word] = sorted(set(map(self.line_of, places)))
         return self._lines_with[word]
 
+    @property
+    def shell(self) -> str:
+        """What it gives to a shell beside its Python, in the same rows: the commands in a notebook's cells."""
+        return ""
+
     @cached_property
     def outline(self) -> Outline:
         """What its bytes tell."""

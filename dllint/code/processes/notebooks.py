@@ -31,6 +31,11 @@ class NotebookModule(Module):
             self.broken = notebook.broken
 
     @property
+    def shell(self) -> str:
+        """What its cells give to a shell, in the rows and columns of the Python text."""
+        return self.source.shell if isinstance(self.source, Notebook) else ""
+
+    @property
     def scope(self) -> ModuleScope:
         """The indexed top level of all cells; that of an empty module if the notebook cannot be read."""
         if self.error is not None and self._scope is None:

@@ -63,6 +63,21 @@ class CodeFrontEnd(NamedTuple):
                 yield from find(module, plan)
 
 
+def starts_in_a_cell(module: Module) -> bool:
+    """Whether a notebook's shell commands may start a container."""
+    return module.is_notebook and ("docker" in module.shell or "podman" in module.shell)
+
+
+def find_in_cells(plan: Plan) -> Iterator[Workload]:
+    """The workloads that the shell commands in notebooks start."""
+    modules = list(filter(starts_in_a_cell, plan.program.modules.by_file.values()))
+    if modules:
+        from dllint.deploy.launchers import notebooks
+
+        for module in modules:
+            yield from notebooks.find(module, plan)
+
+
 @cache
 def _in_code(word: bytes) -> re.Pattern[bytes]:
     """Finds a word on a line that is not all comment."""
