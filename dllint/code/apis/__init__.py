@@ -19,7 +19,14 @@ from dllint.code.apis.autograd import (
     TRAINABLE_LAYERS,
 )
 from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, wraps_datasets
-from dllint.code.apis.devices import CUDA_RAISES, FACTORIES, JOINS, MOVING_TRANSFORMS, TENSOR_FACTORY_METHODS
+from dllint.code.apis.devices import (
+    CUDA_RAISES,
+    FACTORIES,
+    JOINS,
+    MODELS_ON_DEVICE,
+    MOVING_TRANSFORMS,
+    TENSOR_FACTORY_METHODS,
+)
 from dllint.code.apis.distributed import COLLECTIVES, GROUP_QUERIES, RANK_QUERIES
 from dllint.code.apis.forking import POLARS_QUERIES, POLARS_READS, RAY_WAITS
 from dllint.code.apis.handles import (
@@ -68,6 +75,7 @@ from dllint.code.apis.storages import (
     SHARES_STORAGE,
 )
 from dllint.code.apis.threads import HANDS_TO_LOOP, REMOTE_PROTOCOLS, THREADED, WAITED_FOR, ThreadedApi
+from dllint.code.apis.transforms import CALLED_METHODS
 from dllint.code.apis.writing import (
     MOVES_INTO_PLACE,
     OPENS_TO_WRITE,
@@ -86,6 +94,7 @@ __all__ = [
     "ARRAY_VIEWS",
     "BATCH_STEPS",
     "BUILTINS",
+    "CALLED_METHODS",
     "COLLECTED_LATE",
     "COLLECTIVES",
     "CONTEXTS",
@@ -130,6 +139,7 @@ __all__ = [
     "MAY_BE_EMPTY",
     "MEMORY_MAPS",
     "MODELS",
+    "MODELS_ON_DEVICE",
     "MODULE_CONTAINERS",
     "MOVES_INTO_PLACE",
     "MOVING_TRANSFORMS",

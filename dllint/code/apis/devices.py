@@ -75,3 +75,17 @@ JOINS = frozenset(
 
 MOVING_TRANSFORMS = frozenset({"monai.transforms.ToDevice", "monai.transforms.ToDeviced", "monai.transforms.ToDeviceD"})
 """Library transforms that move a sample to their `device` argument."""
+
+MODELS_ON_DEVICE = frozenset(
+    {
+        "sentence_transformers.SentenceTransformer",
+        "sentence_transformers.CrossEncoder",
+        "whisper.load_model",
+        "faster_whisper.WhisperModel",
+        "open_clip.create_model",
+        "facenet_pytorch.MTCNN",
+        "facenet_pytorch.InceptionResnetV1",
+        "transformers.pipeline",
+    }
+)
+"""What builds a model of a library on its `device` argument (their documentation)."""

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _MOST_CALLABLES = 40
-_MODULE_BASES = ("torch.nn.Module", "torch.nn.modules.module.Module", "lightning.pytorch.LightningModule")
 
 
 def callable_method(program: Program, value: Instance) -> FunctionScope | None:
-    """The method that calling an object runs: `__call__`, or `forward` of a torch module."""
+    """The method that calling an object runs: `__call__`, or what the `__call__` of a library runs, as `forward`."""
     ev = program.evaluator
-    found = classes.method(ev, value.cls, "__call__")
-    if found is None and any(base in _MODULE_BASES for base in classes.external_bases(ev, value.cls)):
-        found = classes.method(ev, value.cls, "forward")
-    return found
+    own = classes.method(ev, value.cls, "__call__")
+    if own is not None:
+        return own
+    names = (name for base in classes.external_bases(ev, value.cls) for name in apis.CALLED_METHODS.get(base, ()))
+    return next((method for name in names if (method := classes.method(ev, value.cls, name)) is not None), None)
 
 
 def callables(program: Program, value: Value) -> tuple[Value, ...]:

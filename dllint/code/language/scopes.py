@@ -212,7 +212,7 @@ class FunctionScope(Scope):
         return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
 
     def default(self, name: str) -> ast.expr | None:
-        """The default value of a parameter: its own, or that of the click option that fills it."""
+        """The default value of a parameter: its own, or that of the option of click or typer that fills it."""
         for decorator in getattr(self.node, "decorator_list", ()):
             if isinstance(decorator, ast.Call) and last_name(decorator) == "option" and _fills(decorator, name):
                 return next((k.value for k in decorator.keywords if k.arg == "default"), None)
@@ -220,13 +220,22 @@ class FunctionScope(Scope):
         positional = [*arguments.posonlyargs, *arguments.args]
         for argument, value in zip(reversed(positional), reversed(arguments.defaults), strict=False):
             if argument.arg == name:
-                return value
+                return _plain(value)
         named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        return next((value for argument, value in named if argument.arg == name), None)
+        return next((value and _plain(value) for argument, value in named if argument.arg == name), None)
 
     def annotation(self, name: str) -> ast.expr | None:
         """The annotation of a parameter."""
         return next((a.annotation for a in self.parameters if a.arg == name), None)
+
+
+def _plain(default: ast.expr) -> ast.expr | None:
+    """What a parameter is without an argument, where typer reads it: the default in `typer.Option(0, "--workers")`."""
+    if not isinstance(default, ast.Call) or dotted(default.func) not in ("typer.Option", "typer.Argument"):
+        return default
+    given = [*default.args, *(keyword.value for keyword in default.keywords if keyword.arg == "default")]
+    is_required = not given or (isinstance(given[0], ast.Constant) and given[0].value is ...)
+    return None if is_required else given[0]
 
 
 def _fills(option: ast.Call, name: str) -> bool:

@@ -153,7 +153,8 @@ def transfer(program: Program, call: ast.Call, frame: Frame) -> Transfer | None:
             return _under_device(program, call, frame, value.name)
         if value.name == "torch.load" and _keyword(call, "map_location") is not None:
             return _to(program, _keyword(call, "map_location"), frame, "torch.load(map_location=...)")
-        if device is not None and (value.name in apis.FACTORIES or value.name.startswith("torch.nn.")):
+        on_device = value.name in apis.FACTORIES | apis.MODELS_ON_DEVICE or value.name.startswith("torch.nn.")
+        if device is not None and on_device:
             return _to(program, device, frame, f"{value.name}(device=...)")
     return None
 

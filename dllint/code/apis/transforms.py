@@ -1,0 +1,33 @@
+"""Base classes whose `__call__` the library has written: it runs the method that a project fills in."""
+
+from __future__ import annotations
+
+_MODULE = ("forward",)
+_VISION = ("forward", "transform", "_transform")
+_ALBUMENTATIONS = ("apply", "apply_to_images", "apply_with_params")
+_AUDIO = ("apply", "apply_transform", "randomize_parameters")
+
+CALLED_METHODS: dict[str, tuple[str, ...]] = {
+    "torch.nn.Module": _MODULE,
+    "torch.nn.modules.module.Module": _MODULE,
+    "lightning.pytorch.LightningModule": _MODULE,
+    "torchvision.transforms.v2.Transform": _VISION,
+    "torchvision.transforms.Transform": _VISION,
+    "torch_geometric.transforms.BaseTransform": _MODULE,
+    "torchio.Transform": ("apply_transform",),
+    "torchio.transforms.Transform": ("apply_transform",),
+    "torchio.transforms.transform.Transform": ("apply_transform",),
+    "mmcv.transforms.BaseTransform": ("transform",),
+    "mmcv.transforms.base.BaseTransform": ("transform",),
+    **dict.fromkeys(
+        (
+            f"albumentations.{name}"
+            for name in ("BasicTransform", "ImageOnlyTransform", "DualTransform", "NoOp", "Transform3D")
+        ),
+        _ALBUMENTATIONS,
+    ),
+    "audiomentations.BaseWaveformTransform": _AUDIO,
+    "torch_audiomentations.BaseWaveformTransform": _AUDIO,
+}
+"""Base class -> the methods that its `__call__` runs, the first that the project defines; read in torchvision 0.29,
+albumentations 2.0, PyG 2.8, torchio 1.2, mmcv 2.2, audiomentations 0.43 and torch-audiomentations 0.12."""
