@@ -98,6 +98,10 @@ LONG = {
     "assignments": "v0 = 2\n" + chain(3_000, "v{next} = v{i}") + "\nDataLoader([1], num_workers=v3000)",
     "branches": "if x: n = 1\n" + chain(2_000, "elif x == {i}: n = {i}") + "\nDataLoader([1], num_workers=n)",
     "one comprehension again and again": worker("def f0(x):\n" + "    n = max(len(row) for row in x)\n" * 12_000),
+    "one list made anew again and again": worker(
+        "def f0(x):\n" + "    x = [row for row in x if row is not None]\n" * 10_000 + "    return x\n"
+    ),
+    "reads in one line": "import json\n" + worker(f"def f0(x):\n    {'; '.join(['json.load(open(x))'] * 6_000)}\n"),
     "one branch that is left": worker(
         f"def f0(x):\n    for row in x:\n        if row:\n{BRANCH}            continue\n    return n\n"
     ),

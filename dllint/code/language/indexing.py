@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from dllint.code.language.bindings import AttributeWrite, Binding
-from dllint.code.language.links import Block, parent, set_block, set_parent, set_scope
+from dllint.code.language.links import Block, parent, set_block, set_bound, set_parent, set_scope
 
 if TYPE_CHECKING:
     from dllint.code.language.scopes import Scope
@@ -67,6 +67,8 @@ class _Indexer:
 
     def _bind(self, binding: Binding) -> None:
         self.scope.bindings.setdefault(binding.name, []).append(binding)
+        if isinstance(binding.node, ast.comprehension):
+            set_bound(binding.node, binding.name, binding)
 
     def _statement(self, node: ast.stmt, block: Block) -> list[_Part]:
         """Take in one statement; give back the blocks within it."""

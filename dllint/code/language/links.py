@@ -67,6 +67,17 @@ def set_parent(node: ast.AST, around: ast.AST | None) -> None:
     linked.dll_parent = around
 
 
+def bound_by(generator: ast.comprehension, name: str) -> Any:
+    """The binding of a name by `for name in ...` of a comprehension, if that binds it."""
+    return getattr(generator, "dll_bound", {}).get(name)
+
+
+def set_bound(generator: ast.AST, name: str, binding: object) -> None:
+    """Say what a comprehension binds."""
+    linked: Any = generator
+    linked.dll_bound = {**getattr(generator, "dll_bound", {}), name: binding}
+
+
 def block_of(node: ast.AST) -> Block:
     """The block that the statement around `node` stands in."""
     at: ast.AST | None = node

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any
 
 from dllint.code.language.bindings import Binding
-from dllint.code.language.links import Block, block_of, parent
+from dllint.code.language.links import Block, block_of, bound_by, parent
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
@@ -24,10 +25,12 @@ def reaching(bindings: list[Binding], use: ast.AST | None) -> list[Binding]:
     bindings = _not_inner(bindings)
     at = _statement_position(use)
     block = block_of(use)
-    alive = _alive((b for b in reversed(bindings) if _start(b) < at and not b.block.excludes(block)), block)
+    first_after = bisect_left(bindings, at, key=_start)
+    before = map(bindings.__getitem__, range(first_after - 1, -1, -1))
+    alive = _alive((binding for binding in before if not binding.block.excludes(block)), block)
     if not any(isinstance(around.owner, _LOOPS) for around in block.chain()):
         return alive or bindings
-    looped = [b for b in bindings if _start(b) >= at and _comes_round(b.block, block, alive)]
+    looped = [binding for binding in bindings[first_after:] if _comes_round(binding.block, block, alive)]
     return alive + looped or bindings
 
 
@@ -76,24 +79,21 @@ def _extends(binding: Binding) -> bool:
 
 
 def _not_inner(bindings: list[Binding]) -> list[Binding]:
-    outer = [b for b in bindings if not isinstance(b.node, ast.comprehension)]
-    return outer or bindings
+    """Those that no comprehension makes, if there are any. A comprehension has no position: they come first."""
+    first = bisect_left(bindings, (1, 0), key=_start)
+    return bindings[first:] if 0 < first < len(bindings) else bindings
 
 
 def _comprehension_binding(bindings: list[Binding], use: ast.AST) -> list[Binding]:
     """The binding by a comprehension that `use` stands in."""
     node: ast.AST | None = use
     while node is not None and not isinstance(node, ast.stmt):
-        generators = {id(g) for g in getattr(node, "generators", ()) if _binds(g, bindings[0].name)}
-        inner = [b for b in bindings if id(b.node) in generators] if generators else []
-        if inner:
-            return inner[-1:]
+        for generator in reversed(getattr(node, "generators", ())):
+            binding = bound_by(generator, bindings[0].name)
+            if binding is not None:
+                return [binding]
         node = parent(node)
     return []
-
-
-def _binds(generator: ast.comprehension, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(generator.target))
 
 
 def _statement_position(use: ast.AST) -> tuple[int, int]:

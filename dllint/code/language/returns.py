@@ -160,4 +160,6 @@ def _may_stay(scope: FunctionScope, binding: Binding, chosen: list[Binding]) -> 
 
 def is_tested(scope: FunctionScope, name: str) -> bool:
     """Whether a function asks anything about a name: whatever it finds, it has thought of None."""
-    return any(conditions.mentions(test, name) for test in scope.tests)
+    if name not in scope.tested:
+        scope.tested[name] = any(conditions.mentions(test, name) for test in scope.tests)
+    return scope.tested[name]

@@ -46,6 +46,8 @@ class Scope:
         self.children: dict[int, Scope] = {}
         self.frames: dict[tuple[Any, ...], Frame] = {}
         """The activations of this scope that have been looked into: see `values.Frame`."""
+        self.tested: dict[str, bool] = {}
+        """Whether it asks anything about a name, once that has been looked for."""
         self.indexed = False
 
     @cached_property
