@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
 from dllint.code.language.elements import under_key
-from dllint.code.language.scopes import FunctionScope
+from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import (
     UNKNOWNS,
     ClassRef,
@@ -53,6 +53,8 @@ def _receiver(scope: FunctionScope, frame: Frame) -> Values:
 
 def _over_all_calls(ev: Evaluator, name: str, scope: FunctionScope, frame: Frame) -> Values:
     calls = ev.program.call_sites(scope)
+    if scope.default(name) is not None:  # what is optional, users of a library may pass to its classes
+        calls = [(call, caller) for call, caller in calls if not _is_of_far_subclass(ev, call, caller)]
     if not calls or ev.is_deep:
         return _unseen(ev, name, scope)
     groups = []
@@ -63,6 +65,11 @@ def _over_all_calls(ev: Evaluator, name: str, scope: FunctionScope, frame: Frame
                 return _argument(ev, name, scope, bound.call, bound.caller)
         groups.append(_argument(ev, name, scope, call, caller))
     return merge(groups)
+
+
+def _is_of_far_subclass(ev: Evaluator, call: ast.Call, caller: Frame) -> bool:
+    """Whether it is a `super().__init__()` in a module that has nothing to do with data."""
+    return last_name(call.func) == "__init__" and caller.scope.module not in ev.program.seeds
 
 
 def _unseen(ev: Evaluator, name: str, scope: FunctionScope) -> Values:
