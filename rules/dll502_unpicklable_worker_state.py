@@ -56,12 +56,12 @@ When workers are only ever forked: set `platforms = ["linux"]` and `target-pytho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from dllint.basis import proven
 from dllint.code.processes.pickling import Carried, Unpicklable
 from dllint.code.workers import randomness
-from dllint.finding import Failure, Finding, Related, Severity
+from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 
 RULE = Rule(
@@ -79,18 +79,9 @@ RULE = Rule(
 @RULE.check
 def unpicklable_worker_state(subject: Carried) -> Iterator[Finding]:
     """Yield what one loader, or one dataset that no loader is seen to read, cannot send to its workers."""
-    found = [one for one in subject.unpicklable() if not _is_shared_generator(one, subject)]
-    for together in _by_container(found):
-        yield _finding(together, subject)
-
-
-def _by_container(found: list[Unpicklable]) -> Iterable[list[Unpicklable]]:
-    """Each thing alone, but what one dict or list holds together: that is one cause, mended at one place."""
-    groups: dict[tuple[int, str], list[Unpicklable]] = {}
-    for one in found:
-        kept, _, _ = one.by.partition("[")
-        groups.setdefault((id(one if one.literal is None else one.literal), kept), []).append(one)
-    return groups.values()
+    for found in subject.unpicklable():
+        if not _is_shared_generator(found, subject):
+            yield _finding(found, subject)
 
 
 def _is_shared_generator(found: Unpicklable, subject: Carried) -> bool:
@@ -101,17 +92,12 @@ def _is_shared_generator(found: Unpicklable, subject: Carried) -> bool:
     return any(made.location == found.location for made in drawn)
 
 
-def _finding(together: list[Unpicklable], subject: Carried) -> Finding:
-    found, *others = sorted(together, key=lambda one: (one.location.row, one.location.column))
-    places = {one.location: Related(f"{one.what}, beside it", one.location) for one in others}
-    places.pop(found.location, None)
-    more = f" (and {len(places)} more beside it)" if places else ""
+def _finding(found: Unpicklable, subject: Carried) -> Finding:
     return RULE.finding(
         found.location,
-        f"{found.what}{more} reaches the workers {found.by} and cannot be pickled under spawn or forkserver: "
-        f"{found.error}",
+        f"{found.what} reaches the workers {found.by} and cannot be pickled under spawn or forkserver: {found.error}",
         help=found.help,
-        related=[*found.related, *places.values(), *subject.related()],
+        related=[*found.related, *subject.related()],
         symbol=found.symbol,
         evidence=f"{found.by}: {found.what}",
     )

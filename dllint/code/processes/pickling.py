@@ -53,8 +53,6 @@ class Unpicklable:
     location: Location
     related: tuple[Related, ...]
     symbol: str
-    literal: ast.AST | None = None
-    """The dict, list or tuple that it is written in."""
 
 
 class Carried:
@@ -227,17 +225,7 @@ def _made(
     what: str, error: str, by: str, node: ast.AST, frame: Frame, item: state.Item | None, advice: str = _LATER
 ) -> Unpicklable:
     module = frame.scope.module
-    symbol, literal = frame.scope.qualname, _literal_around(node)
-    return Unpicklable(what, error, by, advice, module.location(node), _stored(item), symbol, literal)
-
-
-def _literal_around(node: ast.AST) -> ast.AST | None:
-    """The outermost dict, list or tuple of a statement that a node is written in."""
-    found, at = None, parent(node)
-    while isinstance(at, (ast.expr, ast.keyword)):
-        found = at if isinstance(at, (ast.Dict, ast.List, ast.Tuple, ast.Set)) else found
-        at = parent(at)
-    return found
+    return Unpicklable(what, error, by, advice, module.location(node), _stored(item), frame.scope.qualname)
 
 
 def _stored(item: state.Item | None) -> tuple[Related, ...]:
@@ -256,8 +244,7 @@ def _refused_function(value: Function, by: str, item: state.Item | None) -> Unpi
         return _of_cell(scope, "function", by, item)
     else:
         return None
-    location, literal = scope.module.location(scope.node), _literal_around(scope.node)
-    return Unpicklable(what, error, by, _MOVE, location, _stored(item), scope.qualname, literal)
+    return Unpicklable(what, error, by, _MOVE, scope.module.location(scope.node), _stored(item), scope.qualname)
 
 
 def _of_cell(scope: Scope, kind: str, by: str, item: state.Item | None = None) -> Unpicklable:
