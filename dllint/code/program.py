@@ -183,18 +183,26 @@ class Program:
     @cached_property
     def script_modules(self) -> list[Module]:
         """The modules that may be run as programs: seeds, and short scripts that call into them or their importers."""
-        known = set(found := [m for m in self.parsed_seeds if not m.is_package])
+        seeds = [module for module in self.parsed_seeds if not module.is_package]
+        known = set(seeds)
+        others = [m for m in self.modules.by_file.values() if m not in known and not self.modules.in_package(m)]
+        short = [m for m in others if m.outline.size < _LONGEST_SCRIPT and b"__main__" not in m.data]
+        return seeds + self._leading_to_seeds(short)
+
+    def _leading_to_seeds(self, modules: list[Module]) -> list[Module]:
+        """Those that name a seed, or import a module that imports one; and those that start processes of torch."""
+        if not modules:
+            return []
         names = {part.encode("utf-8", "surrogateescape") for m in self.seeds for part in m.name.split(".")}
         importing = self._importing.importing
         callers = {caller for seed in self.seeds for user in importing(seed) for caller in importing(user)}
-        for module in self.modules.by_file.values():
-            if module in known or self.modules.in_package(module) or b"__main__" in module.data:
-                continue
-            leads = module in callers or any(name in module.data for name in names)
-            starts = b"multiprocessing" in module.data and b"torch" in module.data
-            if (leads or starts) and module.outline.size < _LONGEST_SCRIPT:
-                found.append(module)
-        return found
+        return [
+            module
+            for module in modules
+            if module in callers
+            or any(name in module.data for name in names)
+            or (b"multiprocessing" in module.data and b"torch" in module.data)
+        ]
 
     def is_imported(self, module: Module) -> bool:
         """Whether another module of the project imports this one: by its last name, and by where that leads."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from dllint.code.language.modules import Module
 from dllint.code.language.outlines import words
 
-_FEW = 24
+_FEW = 6
 """Words that are searched for one by one; for more, the files are taken apart once."""
 
 
