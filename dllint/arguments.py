@@ -48,15 +48,30 @@ class Arguments:
     """Whether the paths come from a hook: what is excluded stays so, and no path means nothing to do."""
 
 
+_SWITCHES = {
+    "--exit-zero": "exit_zero",
+    "--hook": "hook",
+    "--no-color": "no_color",
+    "--quiet": "quiet",
+    "-q": "quiet",
+    "--verbose": "verbose",
+    "-v": "verbose",
+}
+"""What hooks and editors give beside paths. For no more than these argparse, slow to import, is not asked."""
+
+
 def parse(words: Sequence[str]) -> Arguments:
     """Read the command line of `dllint check`. Bad usage ends the process with status 2, as argparse does."""
     arguments = Arguments()
-    if any(word.startswith("-") for word in words):
+    options = [word for word in words if word.startswith("-")]
+    if all(word in _SWITCHES for word in options):
+        for word in options:
+            setattr(arguments, _SWITCHES[word], True)
+        arguments.paths = [word for word in words if word not in _SWITCHES]
+    else:
         from dllint.options import read
 
         read(words, arguments)
-    else:  # nothing but paths: argparse is not even imported
-        arguments.paths = words
     if not arguments.paths and not arguments.hook:
         arguments.paths = ["."]
     return arguments

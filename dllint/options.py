@@ -18,7 +18,7 @@ from dllint.settings import KEYS, START_METHODS
 def read(words: Sequence[str], arguments: Arguments) -> None:
     """Put what `dllint check` is given in `arguments`. Bad usage ends the process with status 2, as argparse does."""
     parser = _check_parser()
-    parser.parse_args(words, namespace=arguments)
+    parser.parse_intermixed_args(words, namespace=arguments)
     _check_stdin(parser, arguments)
     _check_fixes(parser, arguments)
     _check_old_code(parser, arguments)

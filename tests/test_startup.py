@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from dllint import arguments, options
 from harness import ROOT
 
 HEAVY = {"libcst", "rich", "flake8", "yaml", "multiprocessing", "concurrent.futures", "asyncio"}
@@ -45,11 +48,22 @@ def test_rules_that_have_nothing_to_look_at_are_not_imported(tmp_path: Path) -> 
     assert not any(name.startswith("dllint.deploy") for name in imported)
 
 
-def test_paths_alone_need_no_parser(tmp_path: Path) -> None:
+@pytest.mark.parametrize("switches", [[], ["--hook", "--exit-zero", "-q"]], ids=["paths", "switches"])
+def test_what_hooks_give_needs_no_parser(tmp_path: Path, switches: list[str]) -> None:
     program = tmp_path / "train.py"
     program.write_text(FAULTY)
-    result = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "check", str(program)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    words = [sys.executable, "-c", PROGRAM, "check", *switches, str(program)]
+    result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert "DLL402" in result.stdout
     assert "argparse" not in json.loads(result.stderr)
+
+
+@pytest.mark.parametrize(
+    "words", [["-q", "a"], ["--hook"], ["--exit-zero", "a", "-v", "b"], ["--no-color", "--quiet"], []]
+)
+def test_switches_mean_the_same_without_a_parser(words: list[str]) -> None:
+    quick, read = arguments.parse(words), arguments.Arguments()
+    options.read(words, read)
+    switches = set(vars(quick)) - {"paths"}
+    assert {name: getattr(read, name) for name in switches} == dict.fromkeys(switches, True)
+    assert list(quick.paths) == (list(read.paths) or ([] if read.hook else ["."]))
