@@ -1,4 +1,4 @@
-# under spawn forkserver: fails: TypeError: cannot pickle '_io.BufferedReader' object
+# under spawn: fails: TypeError: cannot pickle '_io.BufferedReader' object
 """Each process opens its own file; what main has opened goes with the dataset all the same."""
 
 import os
@@ -24,7 +24,7 @@ class Records(Dataset):
 def main():
     records = Records()
     print(records[0])
-    for values in DataLoader(records, num_workers=1):
+    for values in DataLoader(records, num_workers=1, multiprocessing_context="spawn"):
         print(values)
 
 
