@@ -14,7 +14,7 @@ from dllint.code.loaders.loader import Loader
 from dllint.code.tensors import devices
 from dllint.code.tensors.devices import Device, Transfer
 from dllint.code.workers.reach import Step, is_main_only
-from dllint.code.workers.ways import is_off_the_way
+from dllint.code.workers.ways import called_frame, is_off_the_way
 from dllint.finding import Location, Related
 from dllint.records import dataclass
 
@@ -47,7 +47,7 @@ def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
         if _asks_how_workers_start(step):
             continue
         for call, found in in_function(entry.program, step.frame):
-            if is_off_the_way(entry.program, step, call):
+            if is_off_the_way(entry.program, step, call) or _is_of_main(entry, step, call):
                 continue
             location = step.scope.module.location(call)
             yield WorkerTransfer(found.device, found.text, location, entry.way(step), step.scope.qualname)
@@ -56,6 +56,16 @@ def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
             yield from _moving(entry, call, frame, "set_format")
     for product in _library_objects(entry):
         yield from _by_library(entry, product)
+
+
+def _is_of_main(entry: WorkerEntry, step: Step, call: ast.Call) -> bool:
+    """Whether only main passes the device to a helper that workers call as well: these pass it the CPU."""
+    frame = called_frame(entry.program, step)
+    if frame is step.frame or devices.transfer(entry.program, call, frame) is not None:
+        return False
+    scopes = {at.scope for at in entry.code.steps}
+    sites = entry.program.call_sites(step.scope)
+    return not any(site is not step.call and caller.scope in scopes for site, caller in sites)
 
 
 def _asks_how_workers_start(step: Step) -> bool:
