@@ -124,7 +124,7 @@ def handle_in_init(entry: WorkerEntry) -> Iterator[Finding]:
 def _severity(entry: WorkerEntry, item: Item, handle: Handle) -> Severity | None:
     """By what the start methods do to this kind of handle; None if it is harmless."""
     dropped = entry.drops(item)
-    pickled = entry.may_pickle and not dropped and not handle.api.picklable
+    pickled = entry.may_pickle and not dropped
     if not handle.api.mild and entry.may_fork:
         return Severity.ERROR
     if not pickled:

@@ -137,4 +137,4 @@ def _is_harmed(entry: WorkerEntry, lazy: Lazy) -> bool:
     receiver = lazy.step.frame.receiver
     owner = receiver.cls if receiver is not None else lazy.step.scope.owner
     dropped = owner is not None and state.drops(entry.program, owner, lazy.write.name)
-    return entry.may_pickle and not api.picklable and not dropped
+    return entry.may_pickle and not dropped

@@ -78,7 +78,7 @@ def _of_ipc(ipc: Word) -> SharedMemory:
 
 
 def _of_size(size: Word, program: str) -> Shm:
-    if not size.known:
+    if not size.known or not any(map(str.isdigit, size.text)):  # a page's `[SIZE]` stands for a number
         return Shm(SharedMemory(ShmSource.UNKNOWN, Setting(None, size.at, size.text), size.at))
     value = docker_sdk_bytes(size.text) if program == SDK else docker_bytes(size.text)
     if value == 0 and program.startswith("podman"):

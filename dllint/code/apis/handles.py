@@ -14,7 +14,6 @@ class HandleApi:
     """What forked workers that share it do, as measured."""
     mild: bool = False
     """Clean under fork: fails only where the dataset is pickled."""
-    picklable: bool = False
     derives: tuple[str, ...] = ()
     """Methods whose result keeps using the handle."""
     item_derives: bool = False
@@ -119,9 +118,9 @@ HANDLES: dict[str, HandleApi] = {
     "redis.Redis": HandleApi("a Redis client", _ANSWERS),
     "redis.StrictRedis": HandleApi("a Redis client", _ANSWERS),
     "duckdb.connect": HandleApi("a DuckDB connection", _ANSWERS, derives=("cursor", "execute")),
-    "requests.Session": HandleApi("an HTTP session", _ANSWERS, picklable=True),
 }
-"""What may not be carried into workers. Always fine, and so not here: np.memmap, mmap, BytesIO, os.pread."""
+"""What may not be carried into workers. Always fine, and so not here: np.memmap, mmap, BytesIO, os.pread, and a
+requests.Session that main has not used (measured: its connections are opened by use)."""
 
 SAME_BY_ANY_NAME = {"VideoCapture": HANDLES["cv2.VideoCapture"]}
 """Classes that several libraries offer under OpenCV's name, to be used as OpenCV's is."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 _MODULE = ("forward",)
-_VISION = ("forward", "transform", "_transform")
-_ALBUMENTATIONS = ("apply", "apply_to_images", "apply_with_params")
+_VISION = ("forward", "transform", "_transform", "make_params", "_get_params")
+_ALBUMENTATIONS = (
+    *("apply", "apply_to_images", "apply_to_mask", "apply_to_masks", "apply_with_params"),
+    *("get_params", "get_params_dependent_on_data", "get_params_dependent_on_targets"),
+)
 _AUDIO = ("apply", "apply_transform", "randomize_parameters")
 
 CALLED_METHODS: dict[str, tuple[str, ...]] = {
@@ -29,5 +32,5 @@ CALLED_METHODS: dict[str, tuple[str, ...]] = {
     "audiomentations.BaseWaveformTransform": _AUDIO,
     "torch_audiomentations.BaseWaveformTransform": _AUDIO,
 }
-"""Base class -> the methods that its `__call__` runs, the first that the project defines; read in torchvision 0.29,
+"""Base class -> the methods that its `__call__` runs; read in torchvision 0.29,
 albumentations 2.0, PyG 2.8, torchio 1.2, mmcv 2.2, audiomentations 0.43 and torch-audiomentations 0.12."""

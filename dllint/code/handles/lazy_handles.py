@@ -10,7 +10,7 @@ from dllint.code.handles import opened as handles
 from dllint.code.handles.opened import Handle
 from dllint.code.language import classes, conditions
 from dllint.code.language.bindings import AttributeWrite
-from dllint.code.language.scopes import Scope, last_name
+from dllint.code.language.scopes import FunctionScope, Scope, last_name
 from dllint.code.language.values import Collection, Frame, Function, Instance
 from dllint.code.loaders.loader import Loader
 from dllint.code.workers import state
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _GOES_THROUGH = frozenset({"list", "tuple", "iter", "enumerate", "sorted", "tqdm", "next"})
+_ASKS_FOR_PROCESS = frozenset({"getpid", "get_worker_info", "current_process", "register_at_fork"})
 _MOST_CALLERS = 4
 
 
@@ -64,7 +65,8 @@ def opened(entry: WorkerEntry) -> Iterator[Lazy]:
             if handle is None or _is_renewed(entry, write.name):
                 continue
             by_process = _is_opened_by_process(step, write)
-            if by_process or (not write.element and _is_lazy(step, write)):
+            lazy = not write.element and _is_lazy(step, write) and not _asks_for_process(entry, step)
+            if by_process or (lazy and not _is_let_go(entry.program, write.name)):
                 yield Lazy(handle, write, step, by_process)
 
 
@@ -77,6 +79,33 @@ def _is_lazy(step: Step, write: AttributeWrite) -> bool:
     if any("getpid" in test or "worker" in test or "pid" in test for test in tests):
         return False
     return any(write.name in test for test in tests)
+
+
+def _asks_for_process(entry: WorkerEntry, step: Step) -> bool:
+    """Whether worker code of the class asks which process it runs in: it may reset there what another has opened."""
+    scopes = [at.scope for at in entry.code.steps if at.scope.owner is step.scope.owner]
+    return any(last_name(call) in _ASKS_FOR_PROCESS for scope in scopes for call in scope.index().calls)
+
+
+def _is_let_go(program: Program, attribute: str) -> bool:
+    """Whether main sets the attribute back to None, itself or by a method that it calls."""
+    for module in program.modules_with(f".{attribute} ="):
+        for write, scope in module.writes_of(attribute):
+            value = write.binding.value
+            if isinstance(value, ast.Constant) and value.value is None and _is_run_by_main(program, scope):
+                return True
+    return False
+
+
+def _is_run_by_main(program: Program, scope: Scope) -> bool:
+    """Whether code outside of the class runs a function; what makes or sends an object is no such function."""
+    owner = scope.owner if isinstance(scope, FunctionScope) else None
+    if not isinstance(scope, FunctionScope) or owner is None:
+        return True
+    if scope.name.startswith("__"):
+        return False
+    callers = (caller.scope for _, caller in program.call_sites(scope))
+    return any(not isinstance(at, FunctionScope) or at.owner is not owner for at in callers)
 
 
 def _is_opened_by_process(step: Step, write: AttributeWrite) -> bool:

@@ -34,12 +34,18 @@ _MOST_CALLABLES = 40
 
 def callable_method(program: Program, value: Instance) -> FunctionScope | None:
     """The method that calling an object runs: `__call__`, or what the `__call__` of a library runs, as `forward`."""
+    return next(iter(called_methods(program, value)), None)
+
+
+def called_methods(program: Program, value: Instance) -> list[FunctionScope]:
+    """The methods that calling an object runs: several where the `__call__` of a library asks for more than one."""
     ev = program.evaluator
     own = classes.method(ev, value.cls, "__call__")
     if own is not None:
-        return own
+        return [own]
     names = (name for base in classes.external_bases(ev, value.cls) for name in apis.CALLED_METHODS.get(base, ()))
-    return next((method for name in names if (method := classes.method(ev, value.cls, name)) is not None), None)
+    found = [classes.method(ev, value.cls, name) for name in dict.fromkeys(names)]
+    return [method for method in found if method is not None]
 
 
 def callables(program: Program, value: Value) -> tuple[Value, ...]:

@@ -10,7 +10,7 @@ from dllint.code import apis
 from dllint.code.language import classes, conditions
 from dllint.code.language.callables import callables
 from dllint.code.language.links import parent
-from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
+from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
 from dllint.code.language.values import (
     Collection,
     Derived,
@@ -37,6 +37,8 @@ _MOVE = (
     "define it at module level; what it closes over can become arguments of functools.partial or attributes of a class"
 )
 _TO_MODULE = "move it to a module, a .py file beside the notebook, and import it from there"
+_ITERATORS = frozenset({"map", "filter", "zip", "enumerate", "reversed"})
+"""What makes iterators that pickle takes, though it refuses generators."""
 _COPY = "keep a list of it: list(...)"
 _LATER = "create it in the worker on first use, or drop it in __getstate__"
 
@@ -179,7 +181,7 @@ def refused(value: Value, by: str, item: state.Item | None = None) -> Unpicklabl
         return _refused_function(value, by, item)
     if isinstance(value, Instance):
         return _refused_class(value.cls, by)
-    if isinstance(value, Collection) and value.kind == "generator":
+    if isinstance(value, Collection) and value.kind == "generator" and last_name(value.node) not in _ITERATORS:
         return _made("a generator", "TypeError: cannot pickle 'generator' object", by, value.node, value.frame, item)
     if isinstance(value, Derived) and value.via in apis.GENERATOR_METHODS and _is_path(value.base):
         return _made("a generator", "TypeError: cannot pickle 'generator' object", by, value.node, value.frame, item)

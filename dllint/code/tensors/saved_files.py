@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.code import apis
 from dllint.code.language.links import scope_of
 from dllint.code.language.modules import Module
 from dllint.code.language.reaching import reaching
@@ -20,7 +21,7 @@ _DEEPEST = 5
 _KEEP_DEVICE = frozenset(
     ("detach", "clone", "contiguous", "float", "half", "double", "long", "int", "squeeze", "unsqueeze", "transpose")
 )
-_OF_CPU = frozenset({"torch.tensor", "torch.from_numpy", "torch.as_tensor"})
+_JOINS = frozenset({"torch.stack", "torch.cat"})
 
 
 def are_of_cpu(program: Program, load: ast.Call) -> bool:
@@ -130,8 +131,11 @@ def _on_cpu(node: ast.expr, scope: Scope, depth: int) -> bool:
 
 
 def _brings_to_cpu(call: ast.Call, scope: Scope, depth: int) -> bool:
-    if dotted(call.func) in _OF_CPU:
+    name = dotted(call.func)
+    if name in apis.FACTORIES and not name.endswith("_like"):
         return not any(keyword.arg in ("device", None) for keyword in call.keywords)
+    if name in _JOINS:
+        return all(_on_cpu(part, scope, depth + 1) for part in call.args[:1])
     if not isinstance(call.func, ast.Attribute):
         return False
     if call.func.attr in ("cpu", "tolist", "item", "numpy"):

@@ -18,7 +18,7 @@ from dllint.code.language.values import (
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-from dllint.code.language.callables import bound_partial, callable_method, callables, innermost
+from dllint.code.language.callables import bound_partial, callables, called_methods, innermost
 from dllint.code.workers.reach import Step
 
 WORKER_METHODS = ("__getitem__", "__getitems__", "__iter__", "__next__", "__len__")
@@ -48,7 +48,5 @@ def entries_of_values(program: Program, values: Values, label: str) -> list[Step
             elif isinstance(target, Function):
                 found.append(Step(target.scope, Frame(target.scope, target.receiver, outer=target.outer), label))
             elif isinstance(target, Instance):
-                method = callable_method(program, target)
-                if method is not None:
-                    found.append(Step(method, Frame(method, target), label))
+                found += [Step(method, Frame(method, target), label) for method in called_methods(program, target)]
     return found

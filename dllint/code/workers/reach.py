@@ -27,7 +27,7 @@ from dllint.finding import Related
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-from dllint.code.language.callables import bound_partial, callable_method, callables, innermost
+from dllint.code.language.callables import bound_partial, callables, called_methods, innermost
 
 _MOST_STEPS = 300
 _DEEPEST = 5
@@ -269,8 +269,7 @@ class WorkerCode:
             if method is not None:
                 yield Step(method, Frame(method, Instance(value.cls)), "", step, call)
         elif isinstance(value, Instance):
-            method = callable_method(self.program, value)
-            if method is not None:
+            for method in called_methods(self.program, value):
                 yield Step(method, Frame(method, value), "", step, call)
         elif isinstance(value, (Product, Derived)):
             yield from self._passed((value,), step, call)
