@@ -3,8 +3,10 @@
 ## What it does
 
 Reports a handle that a dataset opens on first use, where main itself reads the dataset before the workers start: an
-item, a loop over it, or a length that opens the file. Handles that are opened again in each process (a test of
-`os.getpid()`), in `worker_init_fn`, or for each item are fine. Where workers are certainly spawned the test is not
+item, a loop over it, or a length that opens the file. What a `cached_property` or a function under `lru_cache` opens is
+such a handle too. Handles that are opened again in each process (a test of `os.getpid()` by `or`: by `and` it lets
+nobody open who has inherited a file), let go of by `os.register_at_fork`, opened in `worker_init_fn`, or for each item
+are fine. Where workers are certainly spawned the test is not
 enough, and such handles are reported too: there `__getstate__` has to drop what main has opened.
 
 ## Why it breaks workers
@@ -123,7 +125,7 @@ def lazy_handle_opened_in_main(entry: WorkerEntry) -> Iterator[Finding]:
             help="open it again in each process (if self.pid != os.getpid(): ...); for spawn, drop it in __getstate__",
             related=[use.related(), use.loader.related(), *lazy.step.way()],
             symbol=lazy.step.scope.qualname,
-            evidence=lazy.write.name,
+            evidence=lazy.attribute,
         )
 
 
@@ -136,5 +138,5 @@ def _is_harmed(entry: WorkerEntry, lazy: Lazy) -> bool:
         return False  # right for forked workers, and spawned ones are not certain
     receiver = lazy.step.frame.receiver
     owner = receiver.cls if receiver is not None else lazy.step.scope.owner
-    dropped = owner is not None and state.drops(entry.program, owner, lazy.write.name)
-    return entry.may_pickle and not dropped
+    dropped = owner is not None and state.drops(entry.program, owner, lazy.attribute)
+    return entry.may_pickle and lazy.carried and not dropped

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.code.handles import guards
 from dllint.code.handles import opened as handles
 from dllint.code.handles.opened import Handle
-from dllint.code.language import classes, conditions
+from dllint.code.language import classes
 from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.scopes import FunctionScope, Scope, last_name
 from dllint.code.language.values import Collection, Frame, Function, Instance
 from dllint.code.loaders.loader import Loader
-from dllint.code.workers import state
 from dllint.code.workers.reach import Step, WorkerCode
 from dllint.finding import Related
 from dllint.records import dataclass
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _GOES_THROUGH = frozenset({"list", "tuple", "iter", "enumerate", "sorted", "tqdm", "next"})
-_ASKS_FOR_PROCESS = frozenset({"getpid", "get_worker_info", "current_process", "register_at_fork"})
+_REMEMBERS = ("cached_property", "lru_cache", "cache")
+"""Decorators by which a function runs once."""
+_FORGETS = ("del", "delattr", "pop", "clear", "cache_clear", "__dict__")
+"""Words beside such a function's name by which its result is let go of."""
 _MOST_CALLERS = 4
 
 
@@ -32,10 +35,13 @@ class Lazy:
     """A handle that an object of the dataset opens where it has none yet, in whichever process that is."""
 
     handle: Handle
-    write: AttributeWrite
+    attribute: str
+    """Where it is kept: the attribute, or the function that remembers it."""
     step: Step
     by_process: bool
     """Whether each process opens its own: `if self.pid != os.getpid()`."""
+    carried: bool = True
+    """Whether it is kept on the dataset, and pickled with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,34 +63,70 @@ def opened(entry: WorkerEntry) -> Iterator[Lazy]:
         if step.scope.name == "__init__" or step.root.label == "worker_init_fn":
             continue
         for write in step.scope.index().writes:
-            stored = write.binding.value
             own = isinstance(write.target.value, ast.Name) and write.target.value.id == step.scope.receiver_name
-            if not own or not isinstance(stored, ast.Call):
-                continue
-            handle = handles.opened_at(entry.program, stored, step.frame)
+            handle = _handle(entry, step, write.binding.value) if own else None
             if handle is None or _is_renewed(entry, write.name):
                 continue
-            by_process = _is_opened_by_process(step, write)
-            lazy = not write.element and _is_lazy(step, write) and not _asks_for_process(entry, step)
-            if by_process or (lazy and not _is_let_go(entry.program, write.name)):
-                yield Lazy(handle, write, step, by_process)
+            by_process = _is_opened_by_process(entry, step, write)
+            if by_process or (_is_lazy(entry, step, write) and not _is_let_go(entry.program, write.name)):
+                yield Lazy(handle, write.name, step, by_process)
+        yield from _remembered(entry, step)
 
 
-def _is_lazy(step: Step, write: AttributeWrite) -> bool:
-    """Whether it is opened only where the attribute has nothing, in any process."""
-    places = list(step.hops(write.node))
-    if any(state.is_conditional_on_process(place) for _, place in places):
+def _handle(entry: WorkerEntry, step: Step, stored: ast.AST | None) -> Handle | None:
+    return handles.opened_at(entry.program, stored, step.frame) if isinstance(stored, ast.Call) else None
+
+
+def _is_opened_by_process(entry: WorkerEntry, step: Step, write: AttributeWrite) -> bool:
+    if guards.is_opened_by_process(step, write.node):
+        return not guards.is_shut_out(entry, step, write.node, write.name)
+    return guards.is_opened_once(step, write.node, write.name) and guards.is_reset_by_fork(entry, step)
+
+
+def _is_lazy(entry: WorkerEntry, step: Step, write: AttributeWrite) -> bool:
+    """Whether the first process that needs it opens it for all."""
+    if write.element:
         return False
-    tests = _tests(step, write)
-    if any("getpid" in test or "worker" in test or "pid" in test for test in tests):
-        return False
-    return any(write.name in test for test in tests)
+    if guards.is_opened_by_process(step, write.node):
+        return guards.is_shut_out(entry, step, write.node, write.name)
+    return guards.is_opened_once(step, write.node, write.name) and not guards.asks_for_process(entry, step)
 
 
-def _asks_for_process(entry: WorkerEntry, step: Step) -> bool:
-    """Whether worker code of the class asks which process it runs in: it may reset there what another has opened."""
-    scopes = [at.scope for at in entry.code.steps if at.scope.owner is step.scope.owner]
-    return any(last_name(call) in _ASKS_FOR_PROCESS for scope in scopes for call in scope.index().calls)
+def _remembered(entry: WorkerEntry, step: Step) -> Iterator[Lazy]:
+    """What a `cached_property` or a function under `lru_cache` opens, the same for all items."""
+    name = step.scope.name
+    kept = next((word for word in step.scope.decorators if word in _REMEMBERS), None)
+    if kept is None or guards.asks_for_process(entry, step) or _is_forgotten(entry, step):
+        return
+    if kept != "cached_property" and not _is_same_for_all(entry, step):
+        return
+    for returned in step.scope.index().returns:
+        handle = _handle(entry, step, returned.value) or _named(entry, step, returned.value)
+        if handle is not None and not guards.is_for_some_process(step, returned):
+            by_process = guards.is_reset_by_fork(entry, step)
+            yield Lazy(handle, name, step, by_process, carried=kept == "cached_property")
+            return
+
+
+def _named(entry: WorkerEntry, step: Step, value: ast.expr | None) -> Handle | None:
+    """The handle by the name that the function gives it."""
+    return handles.opened_at(entry.program, value, step.frame) if isinstance(value, ast.Name) else None
+
+
+def _is_same_for_all(entry: WorkerEntry, step: Step) -> bool:
+    """Whether a function is given the same by each item, so that it opens once."""
+    own = [p.arg for p in step.scope.parameters if p.arg != step.scope.receiver_name]
+    return all(entry.variation.parameter(name, step) is False for name in own)
+
+
+def _is_forgotten(entry: WorkerEntry, step: Step) -> bool:
+    """Whether something lets go of what a function remembers: `del dataset.file`, `open_file.cache_clear()`."""
+    name = step.scope.name
+    for module in entry.program.modules_with(name):
+        lines = set(module.lines_with(name))
+        if any(lines.intersection(module.lines_with(word)) for word in _FORGETS):
+            return True
+    return _is_let_go(entry.program, name)
 
 
 def _is_let_go(program: Program, attribute: str) -> bool:
@@ -106,16 +148,6 @@ def _is_run_by_main(program: Program, scope: Scope) -> bool:
         return False
     callers = (caller.scope for _, caller in program.call_sites(scope))
     return any(not isinstance(at, FunctionScope) or at.owner is not owner for at in callers)
-
-
-def _is_opened_by_process(step: Step, write: AttributeWrite) -> bool:
-    """Whether it is opened where this process has not opened it yet, main among them: `if self.pid != os.getpid()`."""
-    tests = _tests(step, write)
-    return any("getpid()" in test for test in tests) and not any("worker" in test or "parent" in test for test in tests)
-
-
-def _tests(step: Step, write: AttributeWrite) -> list[str]:
-    return [ast.unparse(test) for _, place in step.hops(write.node) for test, _ in conditions.leading_to(place)]
 
 
 def _is_renewed(entry: WorkerEntry, attribute: str) -> bool:
@@ -146,13 +178,13 @@ def _is_read_in_order(loader: Loader) -> bool:
 
 
 def _opening_methods(program: Program, made: Instance, lazy: Lazy) -> set[str]:
-    """The names of the dataset's methods that come to open the handle."""
+    """The names of the dataset's methods that come to open the handle; those of properties begin with a dot."""
     found = set()
     for base in classes.project_mro(program.evaluator, made.cls):
         for name, method in base.methods.items():
             code = WorkerCode(program, [Step(method, Frame(method, made), "")]) if name != "__init__" else None
             if code is not None and any(step.scope is lazy.step.scope for step in code.steps):
-                found.add(name)
+                found.add(f".{name}" if method.is_property else name)
     return found
 
 
@@ -212,6 +244,7 @@ def _readings(scope: Scope, opening: set[str]) -> Iterator[tuple[ast.AST, ast.ex
     if "__getitem__" in opening:
         yield from ((node, node.value) for node in scope.subscripts if isinstance(node.ctx, ast.Load))
         yield from ((loop.iter, loop.iter) for loop in scope.loops)
+    yield from ((node, node.value) for node in scope.attributes if f".{node.attr}" in opening)
     for call in scope.calls:
         name = last_name(call.func)
         if isinstance(call.func, ast.Attribute) and name in opening:
