@@ -57,6 +57,11 @@ _LONG = {
     "o": "output",
 }
 _SHORT = re.compile(r"-[A-Za-z]")
+_ELISION = re.compile(
+    r"\.{3,}|\N{HORIZONTAL ELLIPSIS}|\[.*\]|[<{][^<>{}]*(?:option|flag|arg)[^<>{}]*[>}]|\$?\{?[A-Z_]*(?:OPTIONS|OPTS|FLAGS)\}?",
+    re.IGNORECASE,
+)
+"""What stands on a page for options that are left out there."""
 _IMAGE_VARIABLE = re.compile(r"ima?ge?|tag|container|repo|docker_?file|version", re.IGNORECASE)
 
 
@@ -139,7 +144,7 @@ def _parsed(program: str, words: Sequence[Word], flags: frozenset[str], letters:
                 found[-1] = found[-1]._replace(value=words[index] if index < len(words) else None)
                 index += 1
             options += found
-        elif stops and word.many and not _IMAGE_VARIABLE.search(word.text):
+        elif stops and _leaves_out_options(word):
             has_unknown = True
         else:
             rest.append(word)
@@ -147,6 +152,11 @@ def _parsed(program: str, words: Sequence[Word], flags: frozenset[str], letters:
                 rest += words[index:]
                 break
     return Invocation(program, options, tuple(rest), has_unknown)
+
+
+def _leaves_out_options(word: Word) -> bool:
+    """Whether a word in the place of the image stands for options that nobody sees."""
+    return (word.many and not _IMAGE_VARIABLE.search(word.text)) or _ELISION.fullmatch(word.text) is not None
 
 
 def _options(word: Word, flags: frozenset[str], letters: str) -> tuple[list[Option], bool]:

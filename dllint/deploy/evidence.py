@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy.images import Image, built_for
 from dllint.deploy.loading import may_load
+from dllint.deploy.pages import speaks_of_else
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, shell_commands, simple_commands, without_prefix
 from dllint.deploy.training import Training
@@ -61,11 +62,6 @@ _TRAINS = re.compile(
 )
 _NO_TRAINER = re.compile(r"(?:^|[_.-])(?:infer(?:ence)?|predict(?:ion|or)?|serv(?:e|ing)|api|export)$", re.IGNORECASE)
 """What a container is called that does not train, where nothing but its image says that it might."""
-_OTHER_CHAPTERS = re.compile(
-    r"^(?!.*train).*\b(?:convert(?:ing)?|conversion|inference|deploy(?:ing|ment)?|serv(?:e|ing)|export(?:ing)?)\b",
-    re.IGNORECASE,
-)
-"""Headings of pages under which nothing trains."""
 _WORKERS_GIVEN = re.compile(rb"\b\w*num_workers\w*[ \t]*=[ \t]*([^\s,)=]+)")
 _NO_WORKERS = re.compile(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers", re.IGNORECASE)
 
@@ -118,25 +114,11 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
     if workload.launcher.checks and not _may_train(commands, found, plan):
         return ""
     name = training_image(workload, image, plan)
-    if not name or _NO_TRAINER.search(workload.name) or _OTHER_CHAPTERS.search(_chapter(workload, plan)):
+    if not name or _NO_TRAINER.search(workload.name) or speaks_of_else(workload, plan):
         return ""
     if image is not None and _holds_no_loaders(image, plan):
         return ""
     return f"its image, {name}, carries PyTorch"
-
-
-def _chapter(workload: Workload, plan: Plan) -> str:
-    """The heading that a command of a Markdown page stands under; empty elsewhere."""
-    if not workload.path.endswith((".md", ".markdown")):
-        return ""
-    file = next((file for file in plan.of_kind(Kind.MARKDOWN) if file.path == workload.path), None)
-    is_code = True
-    for line in reversed(file.lines[: workload.at.row - 1] if file is not None else ()):
-        if line.lstrip().startswith("```"):
-            is_code = not is_code
-        elif line.startswith("#") and not is_code:
-            return line
-    return ""
 
 
 def _may_train_unseen(found: Training, plan: Plan) -> bool:

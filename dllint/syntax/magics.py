@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Iterator
 
 _PYTHON_CELLS = frozenset({"capture", "memit", "prun", "time", "timeit"})
 """Cell magics that run the rest of the cell as Python, in the namespace of the notebook."""
@@ -22,8 +23,17 @@ _COMMAND = re.compile(
       | [*\w.]+\?{1,2}[ \t]*$)""",
     re.VERBOSE | re.MULTILINE,
 )
-_SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|!|script[ \t]+(?:ba)?sh)\b[^\n]*")
-_SHELL_LINE = re.compile(r"[ \t]*!{1,2}")
+_CELL_MAGIC = re.compile(r"\s*%%(\w*)[^\n]*")
+_SHELL_CELL = re.compile(
+    r"""\s*%%(?: !
+      | (?:bash|sh|sx|system|script[ \t]+(?:-\S+[ \t]+)*(?:ba)?sh)\b
+      | (?:write)?file[ \t]+(?:-a[ \t]+)?[^\s]+\.(?:ba)?sh[ \t]*$  # a script that is run later
+      )[^\n]*""",
+    re.VERBOSE | re.MULTILINE,
+)
+_TO_SHELL = re.compile(r"[ \t]*(?:[\w.,* \t]+=[ \t]*)?(?:!{1,2}|%(?:sx|system)\b)")
+"""What a line begins with that IPython gives to a shell."""
+_MAY_GO_TO_SHELL = re.compile(rf"^{_TO_SHELL.pattern}", re.MULTILINE)
 _CAPTURED = re.compile(r"([\w.,* \t]+=[ \t]*)(?:!|%(?=[a-zA-Z]))")
 
 
@@ -31,7 +41,7 @@ def as_python(cell: str) -> str | None:
     """The text of a cell with what is no Python masked, row for row; None if what is left is no Python either."""
     if _parses(cell):
         return cell
-    first = re.match(r"\s*%%(\w*)[^\n]*", cell)
+    first = _CELL_MAGIC.match(cell)
     if first and first[1] not in _PYTHON_CELLS:
         return "\n" * cell.count("\n")
     text = "\n" * first[0].count("\n") + cell[first.end() :] if first else cell
@@ -45,47 +55,52 @@ def shell_of(cell: str) -> str:
     whole = _SHELL_CELL.match(cell)
     if whole:
         return "\n" * whole[0].count("\n") + cell[whole.end() :]
+    magic = _CELL_MAGIC.match(cell)
+    is_python = magic is None or magic[1] in _PYTHON_CELLS
+    if not is_python or not _MAY_GO_TO_SHELL.search(cell) or _parses(cell):
+        return "\n" * cell.count("\n")
     found: list[str] = []
-    goes_on = False
-    for line in cell.split("\n"):
-        sign = None if goes_on else _SHELL_LINE.match(line)
-        is_command = goes_on or sign is not None
-        found.append((" " * sign.end() + line[sign.end() :] if sign else line) if is_command else "")
-        goes_on = is_command and line.endswith("\\")
-    return "\n".join(found)
+    index = 0
+    for start, end in _commands(cell):
+        found.append("\n" * cell.count("\n", index, start))
+        sign = _TO_SHELL.match(cell, start, end)
+        found.append(" " * len(sign[0]) + cell[sign.end() : end] if sign else "\n" * cell.count("\n", start, end))
+        index = end
+    return "".join((*found, "\n" * cell.count("\n", index)))
 
 
 def masked(text: str) -> str:
     """`text` with magics and commands masked, wherever a statement may begin."""
     found: list[str] = []
+    index = 0
+    for start, end in _commands(text):
+        captured = _CAPTURED.match(text, start)
+        indent = re.compile(r"[ \t]*").match(text, start)
+        found.append(text[index:start])
+        # What a command gives is not known; a name that nothing binds says just that.
+        found.append(f"{captured[1]}get_ipython()" if captured else f"{indent[0] if indent else ''}pass")
+        found.append("\n" * text.count("\n", start, end))
+        index = end
+    return "".join((*found, text[index:]))
+
+
+def _commands(text: str) -> Iterator[tuple[int, int]]:
+    """Where magics and commands stand: from the start of the line to its end."""
     at = depth = 0
     begins = True
     while at < len(text):
-        if begins and (end := _command(text, at, found)):
-            at, begins = end, False
+        if begins and (_CAPTURED.match(text, at) or _COMMAND.match(text, at)):
+            start, at = at, _end(text, at)
+            begins = False
+            yield start, at
             continue
         part = _PART.match(text, at)
         assert part is not None
         if part[0] in ("'", '"'):  # a text that ends nowhere: what follows is no Python
-            return "".join((*found, text[at:]))
+            return
         depth += (part.lastgroup == "open") - (part.lastgroup == "close")
         begins = part.lastgroup == "end" and depth <= 0
-        found.append(part[0])
         at = part.end()
-    return "".join(found)
-
-
-def _command(text: str, at: int, found: list[str]) -> int:
-    """Mask the command that begins here; where it ends, or 0 if there is none."""
-    captured = _CAPTURED.match(text, at)
-    if captured is None and _COMMAND.match(text, at) is None:
-        return 0
-    end = _end(text, at)
-    indent = re.compile(r"[ \t]*").match(text, at)
-    # What a command gives is not known; a name that nothing binds says just that.
-    found.append(f"{captured[1]}get_ipython()" if captured else f"{indent[0] if indent else ''}pass")
-    found.append("\n" * text.count("\n", at, end))
-    return end
 
 
 def _end(text: str, at: int) -> int:

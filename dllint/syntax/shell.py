@@ -12,7 +12,13 @@ from dllint.syntax.mapped import Mapped
 from dllint.syntax.shell_tree import Assignment, HereDocument, RawWord, Simple, assigned
 from dllint.syntax.shell_words import ARITHMETIC_END, PLACEHOLDER, WordReader
 
-_BLANK = re.compile(r"(?:[ \t\r\f\v]|\\\r?\n)+")
+_BLANK = re.compile(
+    r"""(?: [ \t\r\f\v] | \\\r?\n
+      | (?: `[ \t]*(?:[#:][^`\n]*)?` | \$\(:[^()`\n]*\) | \$\{IFS\#[^}\n]*\} )(?=[\s\\]|\Z)
+    )+""",
+    re.VERBOSE,
+)
+"""What lies between words; so does a comment within a continued command, by way of a command that gives nothing."""
 _REDIRECTION = re.compile(r"<<<|<<-?|&>>?|>>|>&|<&|<>|>\||[<>]")
 _OPENERS = frozenset({"if", "while", "until"})
 _INNER = frozenset({"then", "else", "elif", "do", "!", "time"})

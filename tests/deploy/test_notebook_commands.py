@@ -26,6 +26,13 @@ def notebook(*cells: str) -> dict[str, str]:
         (f"x = 1\n  !docker run \\\n    --gpus all {IMAGE}\n", 3),
         (f"%%bash\ndocker run {IMAGE}\n", 3),
         (f"!!sudo docker run {IMAGE}\n", 2),
+        (f"out = !docker run {IMAGE}\n", 2),
+        (f"if True:\n    log = %sx docker run {IMAGE}\n", 3),
+        (f"%system docker run {IMAGE}\n", 2),
+        (f"%%!\ndocker run {IMAGE}\n", 3),
+        (f"%%script --no-raise-error bash\ndocker run {IMAGE}\n", 3),
+        (f"%%writefile run.sh\ndocker run {IMAGE}\n", 3),
+        (f"note = '''\n!ls\n'''\n!docker run {IMAGE}\n", 5),
     ],
 )
 def test_commands_are_read_where_they_stand(tmp_path: Path, cell: str, row: int) -> None:
@@ -42,6 +49,10 @@ def test_commands_are_read_where_they_stand(tmp_path: Path, cell: str, row: int)
         f"print('docker run {IMAGE}')\n",
         f"text = '''\n%%bash\ndocker run {IMAGE}\n'''\n",
         "!docker images\n",
+        f"note = '''\n!docker run {IMAGE}\n'''\n",
+        f"print(\n'''\n  out = !docker run {IMAGE}\n''')\n!ls\n",
+        f"%%writefile notes.txt\n!docker run {IMAGE}\n",
+        f"out = %timeit docker run {IMAGE}\n",
     ],
 )
 def test_what_runs_nothing_is_none(tmp_path: Path, cell: str) -> None:

@@ -1,0 +1,51 @@
+"""What a page for people says about a command on it, beside the command itself."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from dllint.deploy.workload import Workload
+from dllint.kinds import Kind
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+
+_PAGES = (".md", ".markdown", ".rst", ".txt")
+_OTHER_CHAPTERS = re.compile(
+    r"^(?!.*train).*\b(?:convert(?:ing)?|conversion|inference|deploy(?:ing|ment)?|serv(?:e|ing)|export(?:ing)?)\b",
+    re.IGNORECASE,
+)
+"""Headings of pages under which nothing trains."""
+_TO_FILL_IN = re.compile(
+    r"\.{3,}|\N{HORIZONTAL ELLIPSIS}|\[.*\]|<.*>|\{.*\}|(?:[A-Z]+_)*(?:CMD|COMMANDS?|ARGS?|ARGUMENTS|SCRIPT|PROGRAM)"
+    r"|.*[<{\[][^<>{}\[\]]+[>}\]]\.py|(?:your|my)[-_](?:command|cmd|script|program)(?:\.py|\.sh)?"
+)
+"""What stands for a command, or a part of it, that the reader puts there."""
+_INTERPRETERS = re.compile(r"python[\d.]*|(?:ba)?sh|-[a-z]+")
+
+
+def speaks_of_else(workload: Workload, plan: Plan) -> bool:
+    """Whether a command on a page shows how to run anything in an image, or something that does not train."""
+    if not workload.path.endswith(_PAGES):
+        return False
+    return _is_to_fill_in(workload.command) or _OTHER_CHAPTERS.search(_chapter(workload, plan)) is not None
+
+
+def _is_to_fill_in(command: tuple[str, ...] | None) -> bool:
+    """Whether the reader has to say what runs; an unknown word is an empty one."""
+    words = [word for word in command or () if not _INTERPRETERS.fullmatch(os.path.basename(word))]
+    return bool(words) and all(not word or _TO_FILL_IN.fullmatch(word) for word in words)
+
+
+def _chapter(workload: Workload, plan: Plan) -> str:
+    """The heading that a command of a Markdown page stands under; empty elsewhere."""
+    file = next((file for file in plan.of_kind(Kind.MARKDOWN) if file.path == workload.path), None)
+    is_code = True
+    for line in reversed(file.lines[: workload.at.row - 1] if file is not None else ()):
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+        elif line.startswith("#") and not is_code:
+            return line
+    return ""
