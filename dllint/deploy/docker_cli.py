@@ -58,8 +58,8 @@ _LONG = {
 }
 _SHORT = re.compile(r"-[A-Za-z]")
 _ELISION = re.compile(
-    r"\.{3,}|\N{HORIZONTAL ELLIPSIS}|\[.*\]|[<{][^<>{}]*(?:option|flag|arg)[^<>{}]*[>}]|\$?\{?[A-Z_]*(?:OPTIONS|OPTS|FLAGS)\}?",
-    re.IGNORECASE,
+    r"\.{3,}|\N{HORIZONTAL ELLIPSIS}|\[.*\]|(?i:[<{][^<>{}]*(?:option|flag|arg)[^<>{}]*[>}])"
+    r"|\$?\{?[A-Z_]*(?:OPTIONS|OPTS|FLAGS)\}?"
 )
 """What stands on a page for options that are left out there."""
 _IMAGE_VARIABLE = re.compile(r"ima?ge?|tag|container|repo|docker_?file|version", re.IGNORECASE)
