@@ -122,10 +122,12 @@ def may_start(file: DeployFile) -> bool:
 
 
 def every(plan: Plan) -> list[Command]:
-    """The commands of all files that may start or build containers, in the order of the files."""
+    """The commands of all files that may start or build containers, in the order of the files; those of code last."""
     return plan.shared(_every)
 
 
 def _every(plan: Plan) -> list[Command]:
+    from dllint.deploy import code_commands
+
     files = (file for file in plan.files.values() if may_start(file))
-    return [command for file in files for command in commands_of(file, plan)]
+    return [command for file in files for command in commands_of(file, plan)] + code_commands.every(plan)

@@ -10,6 +10,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from dllint.finding import Location
@@ -69,7 +70,7 @@ class Notebook(Source):
             return "\n" * plain.count("\n")
         return text
 
-    @property
+    @cached_property
     def shell(self) -> str:
         """What its cells give to a shell, in the rows and columns of the Python text."""
         return "\n".join(map(shell_of, self._cells))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,7 @@ _VALUED = frozenset(
     """-e --env --env-from-file -l --label --name -p --publish --pull -u --user -v --volume -w --workdir --cap-add
     --cap-drop --index""".split()  # noqa: SIM905 - one word an option reads better than a list of quotes
 )
+_ENTRYPOINT = "--entrypoint"
 _RUNNING = ("run", "exec")
 
 
@@ -61,19 +63,38 @@ def _of(command: Command) -> Iterator[ServiceRun]:
     options = options_of(words)
     written = [word.text for name, word in options.valued if name in ("-f", "--file")]
     files = tuple(os.path.basename(text) for text in written)
-    rest = _behind_options(options.rest)
-    if len(rest) > 1 and rest[0].known:
-        texts = tuple(word.text if word.known else "" for word in rest[1:])
+    rest, entrypoint = _behind_options(options.rest)
+    texts = (*entrypoint, *(word.text if word.known else "" for word in rest[1:]))
+    if texts and rest[0].known:
         yield ServiceRun(rest[0].text, texts, files, command.folder)
 
 
-def _behind_options(words: list[Word]) -> list[Word]:
-    """The service and the command, behind `run` and its options; none where the entry point is replaced."""
+def _behind_options(words: list[Word]) -> tuple[list[Word], tuple[str, ...]]:
+    """The service and the command, behind `run` and its options, and what replaces the entry point.
+
+    No words where an option may hide others.
+    """
     if not words or words[0].text not in _RUNNING:
-        return []
+        return [], ()
     number = 1
+    entrypoint: tuple[str, ...] = ()
     while number < len(words) and words[number].text.startswith("-"):
-        if words[number].text.startswith("--entrypoint") or words[number].many:
-            return []
-        number += 2 if words[number].text in _VALUED else 1
-    return words[number:]
+        name, equals, _ = words[number].text.partition("=")
+        if words[number].many:
+            return [], ()
+        valued = not equals and (name in _VALUED or name == _ENTRYPOINT)
+        if name == _ENTRYPOINT:
+            value = words[number].after(len(name) + 1) if equals else next(iter(words[number + 1 :]), None)
+            entrypoint = _split(value)
+        number += 2 if valued else 1
+    return (words[number:], entrypoint) if number < len(words) else ([], ())
+
+
+def _split(word: Word | None) -> tuple[str, ...]:
+    """The words of an entry point, which compose splits as a shell does."""
+    if word is None or not word.known:
+        return ("",)
+    try:
+        return tuple(shlex.split(word.text))
+    except ValueError:
+        return (word.text,)
