@@ -65,6 +65,7 @@ from dllint.code.apis.reading import (
     PARSES,
     READ_FROM_DISK,
     READS_A_PART,
+    READS_A_PART_OF,
 )
 from dllint.code.apis.sharding import WORKER_QUERIES
 from dllint.code.apis.storages import (
@@ -163,6 +164,7 @@ __all__ = [
     "RAW_DESCRIPTORS",
     "RAY_WAITS",
     "READS_A_PART",
+    "READS_A_PART_OF",
     "READ_FROM_DISK",
     "REMEMBERS",
     "REMOTE_PROTOCOLS",

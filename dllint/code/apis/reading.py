@@ -154,6 +154,7 @@ READS_A_PART = frozenset(
         "chunksize",
         "count",
         "duration",
+        "end_pts",
         "filters",
         "frame_offset",
         "frames",
@@ -169,7 +170,16 @@ READS_A_PART = frozenset(
         "skip_rows",
         "skiprows",
         "start",
+        "start_pts",
         "stop",
+        "where",
     }
 )
 """Arguments of these that read a part of the file, or that map it."""
+
+READS_A_PART_OF = {
+    "tifffile.imread": frozenset({"aszarr", "key", "level", "selection", "series"}),
+    **dict.fromkeys(("imageio.imread", "imageio.v2.imread", "imageio.v3.imread"), frozenset({"index", "page"})),
+    "skimage.io.imread": frozenset({"img_num", "key"}),
+}
+"""Arguments that do so for one call only."""

@@ -153,8 +153,20 @@ class Turns:
     def _keeps_call(self, node: ast.Call, depth: int) -> bool:
         if not self._keep_all([*node.args, *(k.value for k in node.keywords)], depth):
             return False
+        if not self._calls_the_same(node.func, depth):
+            return False
         found = self.program.evaluator.values(node.func, self.frame)
         return all(self._gives_equal(value, depth) for value in found)
+
+    def _calls_the_same(self, function: ast.expr, depth: int) -> bool:
+        """Whether each turn calls the same: not what the loop goes through, `for cls in (A, B): cls()`, or its method."""
+        root = dotted(function).partition(".")[0]
+        if not root or root not in loops.bound_in(self.loop):
+            return True
+        holder = function
+        while isinstance(holder, ast.Attribute):
+            holder = holder.value
+        return self.keep(holder, depth)
 
     def _gives_equal(self, function: Value, depth: int) -> bool:
         """Whether calling this with equal arguments gives an equal thing."""

@@ -12,6 +12,7 @@ from dllint.code.language.folding import verdict
 from dllint.code.language.links import block_of, parent, scope_of
 from dllint.code.language.scopes import Scope, last_name
 from dllint.code.language.values import Const, Derived, Product, Value
+from dllint.code.workers.partial_reads import is_partial
 from dllint.code.workers.reach import Step
 from dllint.code.workers.variation import BY_INDEX
 from dllint.code.workers.ways import called_frame
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _READING_METHODS = frozenset({"read", "readlines", "read_text", "read_bytes"})
 _OPENS = frozenset({"builtins.open", "gzip.open", "bz2.open", "lzma.open", "codecs.open"})
 _PATH_NAMES = frozenset(
-    ("file", "filepath_or_buffer", "path", "fname", "filename", "io", "uri", "f", "fp", "source"),
+    ("file", "files", "filepath_or_buffer", "path", "fname", "filename", "io", "uri", "f", "fp", "source"),
 )
 _ASKS = frozenset({"join", "exists", "isfile", "isdir", "getsize", "getmtime", "stat", "Path", "str", "format"})
 """Calls that leave a file as it is."""
@@ -48,7 +49,7 @@ def _reads(entry: WorkerEntry) -> Iterator[tuple[Step, ast.Call, ast.expr]]:
     """The calls that read a file whole, each with what names the file: its path, or the open file."""
     for step, call, name in entry.code.library_calls(apis.FROM_PATHS | apis.FROM_OPEN_FILES):
         source = _source(call)
-        if source is None or any(keyword.arg in apis.READS_A_PART for keyword in call.keywords):
+        if source is None or is_partial(entry, step, call, name, source):
             continue
         takes_path = name in apis.FROM_PATHS and not _is_archive(source)
         opened = _is_opened_here(entry, step, source)
