@@ -64,6 +64,7 @@ from collections.abc import Iterator
 
 from dllint.basis import proven
 from dllint.code.workers import eager
+from dllint.code.workers.beside import is_beside_samples
 from dllint.code.workers.datasets import Dataset
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
@@ -85,7 +86,7 @@ def eager_load(dataset: Dataset) -> Iterator[Finding]:
         return
     for item in dataset.items:
         read = eager.read_of(dataset.program, item)
-        if read is None or eager.is_asked_for(dataset.program, item) or eager.is_beside_samples(dataset, read):
+        if read is None or eager.is_asked_for(dataset.program, item) or is_beside_samples(dataset, item, read):
             continue
         used = next(dataset.worker.reads(item.owner, item.attribute), None)
         if used is None:

@@ -24,11 +24,10 @@ from dllint.code.language.values import (
     truth,
 )
 from dllint.code.workers.state import Item
-from dllint.records import dataclass
+from dllint.records import dataclass, replace
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
-    from dllint.code.workers.datasets import Dataset
 
 _OPT_IN = (
     "cache",
@@ -44,7 +43,8 @@ _OPT_IN = (
     "offline",
 )
 """Parts of the names of options by which a user asks for the data in memory."""
-_TABLES = frozenset({"numpy.loadtxt", "numpy.genfromtxt"})
+TABLES = frozenset({"numpy.loadtxt", "numpy.genfromtxt"})
+"""Calls that read a table of text."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 _REDUCERS = frozenset(
     (
@@ -96,6 +96,8 @@ class Read:
     call: str
     node: ast.AST
     frame: Frame
+    part: str = ""
+    """The key of what is taken out of it, if that is all that is kept."""
 
 
 def read_of(program: Program, item: Item) -> Read | None:
@@ -108,13 +110,6 @@ def read_of(program: Program, item: Item) -> Read | None:
     if isinstance(item.value, Collection) and not _is_parameter(item.write.binding.value, item.frame):
         return _read_into(program, item.value)
     return None
-
-
-def is_beside_samples(dataset: Dataset, read: Read) -> bool:
-    """Whether it is a table of text beside the samples, such as poses: worker code reads these by itself."""
-    if read.call not in _TABLES:
-        return False
-    return any(True for _ in dataset.worker.library_calls(apis.DECODES - _TABLES))
 
 
 def _is_parameter(node: ast.AST | None, frame: Frame) -> bool:
@@ -257,7 +252,16 @@ def _derived_contents(program: Program, value: Derived, depth: int, converted: b
         if origin.name == "builtins.open" or not (forced or whole or computed):
             return None
         return Read(origin.name, origin.node, origin.frame)
-    return contents_read(program, origin, depth + 1, converted=converted)
+    found = contents_read(program, origin, depth + 1, converted=converted)
+    part = _part(steps)
+    return replace(found, part=part) if found is not None and part else found
+
+
+def _part(steps: list[Derived]) -> str:
+    """The first key by which something is taken out of what is read: `np.load(path)["poses"]`."""
+    keys = (step.node.slice for step in reversed(steps) if isinstance(step.node, ast.Subscript))
+    key = next(keys, None)
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
 
 
 def _is_field(via: str) -> bool:

@@ -1,0 +1,40 @@
+"""What lies beside the samples, such as paths, labels and poses: small, while workers read the samples by themselves."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from dllint.code import apis
+from dllint.code.workers.eager import TABLES, Read
+from dllint.code.workers.state import Item
+
+if TYPE_CHECKING:
+    from dllint.code.workers.datasets import Dataset
+
+_HOLDS_PARTS = frozenset({"numpy.load", "torch.load", "scipy.io.loadmat", "joblib.load", "safetensors.torch.load_file"})
+_WORDS = re.compile(r"[a-zA-Z][a-z]+|[A-Z]+")
+_SMALL = frozenset(
+    """
+    angle angles annotation annotations bbox bboxes box boxes calib calibration camera cameras cams category categories
+    class classes count counts extrinsic extrinsics file filename filenames files fnames id ids idx indices info
+    intrinsic intrinsics key keys label labels length lengths meta metadata name names num overlap overlaps pair pairs
+    path paths pose poses scale scales shape shapes size sizes split splits stats time times timestamp
+    timestamps trajectory trajectories
+    """.split()
+)
+"""Words by which authors name what is small beside a sample."""
+
+
+def is_beside_samples(dataset: Dataset, item: Item, read: Read) -> bool:
+    """Whether it is a table of text, or what is named as small, and worker code reads the samples by itself."""
+    named_small = read.call in _HOLDS_PARTS and _is_small_by_name(read.part or item.attribute)
+    if read.call not in TABLES and not named_small:
+        return False
+    return any(True for _ in dataset.worker.library_calls(apis.DECODES - TABLES))
+
+
+def _is_small_by_name(name: str) -> bool:
+    """Whether the last word of a name says so: `image_paths` are small, `path_images` are not."""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    return bool(words) and (words[-1] in _SMALL or words[0] in ("num", "meta"))
