@@ -13,6 +13,7 @@ from dllint.code.language.links import parent, scope_of
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import Scope
 from dllint.code.language.values import Const, Derived, Frame, Number, Product, Value
+from dllint.code.workers import archives
 from dllint.code.workers.reach import WorkerCode
 from dllint.code.workers.state import Item
 from dllint.finding import Location
@@ -77,15 +78,12 @@ def by_use(code: WorkerCode, item: Item) -> Handle | None:
     value = item.value
     if not isinstance(value, Product) or value.name not in ("numpy.load", "PIL.Image.open"):
         return None
-    if any(keyword.arg == "mmap_mode" for keyword in value.node.keywords):
-        return None
-    for _, node in code.reads(item.owner, item.attribute):
-        around = parent(node)
-        key = around.slice if isinstance(around, ast.Subscript) else None
-        if value.name == "numpy.load" and isinstance(key, ast.Constant) and isinstance(key.value, str):
-            return Handle(apis.HANDLES["zipfile.ZipFile"], value, derived=False)
-        if value.name == "PIL.Image.open" and isinstance(around, ast.Attribute) and around.attr == "seek":
-            return Handle(apis.HANDLES["cv2.VideoCapture"], value, derived=False)
+    reads = [node for _, node in code.reads(item.owner, item.attribute)]
+    if value.name == "PIL.Image.open":
+        sought = any(getattr(parent(node), "attr", "") == "seek" for node in reads)
+        return Handle(apis.HANDLES["cv2.VideoCapture"], value, derived=False) if sought else None
+    if any(map(archives.is_under_name, reads)) and archives.may_be_archive(code.program, item):
+        return Handle(apis.HANDLES["zipfile.ZipFile"], value, derived=False)
     return None
 
 

@@ -159,7 +159,7 @@ class Turns:
         return all(self._gives_equal(value, depth) for value in found)
 
     def _calls_the_same(self, function: ast.expr, depth: int) -> bool:
-        """Whether each turn calls the same: not what the loop goes through, `for cls in (A, B): cls()`, or its method."""
+        """Whether each turn calls the same, and not what the loop goes through: `for cls in (A, B): cls()`."""
         root = dotted(function).partition(".")[0]
         if not root or root not in loops.bound_in(self.loop):
             return True

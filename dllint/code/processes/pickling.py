@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from dllint.code import apis
 from dllint.code.language import classes, conditions
 from dllint.code.language.callables import callables
-from dllint.code.language.links import parent
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
 from dllint.code.language.values import (
     Collection,
@@ -25,7 +24,7 @@ from dllint.code.language.values import (
 )
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method
-from dllint.code.workers import datasets, state
+from dllint.code.workers import archives, datasets, state
 from dllint.code.workers.datasets import Dataset
 from dllint.finding import Location, Related
 from dllint.records import dataclass
@@ -145,34 +144,16 @@ def _of_object(program: Program, value: Instance) -> Iterator[Unpicklable]:
             continue  # a stand-in for a library that is not installed, or one of several classes
         by = f"on {value.cls.name}, as {item.path}"
         found = refused(target, by, item)
-        if found is None and isinstance(target, Product) and _is_archive(program, target, item):
+        if found is None and isinstance(target, Product) and _is_archive(program, item):
             error = apis.UNPICKLABLE["zipfile.ZipFile"]
             found = _made("the archive of numpy.load()", error, by, target.node, target.frame, item)
         if found is not None:
             yield found
 
 
-def _is_archive(program: Program, value: Product, item: state.Item) -> bool:
+def _is_archive(program: Program, item: state.Item) -> bool:
     """Whether `np.load(path)` gives an open .npz file, as methods that read it by a name tell."""
-    if value.name != "numpy.load" or any(keyword.arg == "mmap_mode" for keyword in value.node.keywords):
-        return False
-    for cls in classes.project_mro(program.evaluator, item.owner):
-        for method in cls.methods.values():
-            reads = (node for node in method.index().attributes if node.attr == item.attribute)
-            if any(_is_own(node, method) and _is_under_name(node) for node in reads):
-                return True
-    return False
-
-
-def _is_own(node: ast.Attribute, method: FunctionScope) -> bool:
-    return isinstance(node.value, ast.Name) and node.value.id == method.receiver_name
-
-
-def _is_under_name(node: ast.AST) -> bool:
-    around = parent(node)
-    if not isinstance(around, ast.Subscript) or around.value is not node:
-        return False
-    return isinstance(around.slice, ast.Constant) and isinstance(around.slice.value, str)
+    return archives.may_be_archive(program, item) and archives.is_read_by_name(program, item)
 
 
 def refused(value: Value, by: str, item: state.Item | None = None) -> Unpicklable | None:

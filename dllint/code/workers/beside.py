@@ -1,4 +1,4 @@
-"""What lies beside the samples, such as paths, labels and poses: small, while workers read the samples by themselves."""
+"""What lies beside the samples, such as paths, labels and poses: small, while workers read the samples."""
 
 from __future__ import annotations
 
@@ -14,14 +14,10 @@ if TYPE_CHECKING:
 
 _HOLDS_PARTS = frozenset({"numpy.load", "torch.load", "scipy.io.loadmat", "joblib.load", "safetensors.torch.load_file"})
 _WORDS = re.compile(r"[a-zA-Z][a-z]+|[A-Z]+")
-_SMALL = frozenset(
-    """
-    angle angles annotation annotations bbox bboxes box boxes calib calibration camera cameras cams category categories
-    class classes count counts extrinsic extrinsics file filename filenames files fnames id ids idx indices info
-    intrinsic intrinsics key keys label labels length lengths meta metadata name names num overlap overlaps pair pairs
-    path paths pose poses scale scales shape shapes size sizes split splits stats time times timestamp
-    timestamps trajectory trajectories
-    """.split()
+_SMALL = re.compile(
+    "(angle|annotation|bbox|camera|cam|class|count|extrinsic|file|filename|fname|id|intrinsic|key|label|length|name"
+    "|overlap|pair|path|pose|scale|shape|size|split|stat|time|timestamp)s?"
+    "|box(es)?|calib|calibration|categor(y|ies)|classes|idx|index|indices|info|k|meta|metadata|trajector(y|ies)"
 )
 """Words by which authors name what is small beside a sample."""
 
@@ -37,4 +33,4 @@ def is_beside_samples(dataset: Dataset, item: Item, read: Read) -> bool:
 def _is_small_by_name(name: str) -> bool:
     """Whether the last word of a name says so: `image_paths` are small, `path_images` are not."""
     words = [word.lower() for word in _WORDS.findall(name)]
-    return bool(words) and (words[-1] in _SMALL or words[0] in ("num", "meta"))
+    return bool(words) and (_SMALL.fullmatch(words[-1]) is not None or words[0] in ("num", "meta"))
