@@ -188,7 +188,10 @@ class _Reader:
         """The argument of `jsonencode(...)`: as JSON it is itself."""
         self.next += 1
         self.skip_lines()
+        first = self.peek()
         found = self.literal(depth + 1)
+        if found is None and first is not None and first.kind == "word":
+            found = Value(self.at(first.start, first.end), source=first.text)
         self.skip_lines()
         if not self.is_mark(")"):
             return None

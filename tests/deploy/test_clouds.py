@@ -251,3 +251,11 @@ def test_volumes_and_places_of_terraform(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ['file("task.json")', "data.x.y.rendered", "<<EOF\n[{,\nEOF", "jsonencode([", '"["'])
 def test_what_terraform_does_not_show(text: str, tmp_path: Path) -> None:
     assert workloads_of(tmp_path, {"main.tf": DEFINITION.format(containers=text, more="")}) == {}
+
+
+def test_locals_that_double_each_other_cost_what_they_are_long(tmp_path: Path) -> None:
+    doubled = "\n".join(f"  a{number} = [local.a{number - 1}, local.a{number - 1}]" for number in range(1, 60))
+    job = 'resource "aws_ecs_task_definition" "t" {\n  container_definitions = jsonencode(local.a0)\n}\n'
+    trainer = f'locals {{\n  a0 = [{{ name = "fit", image = "pytorch/pytorch:2.6.0" }}]\n{doubled}\n}}\n'
+    text = trainer + job + job.replace("local.a0", "local.a59")
+    assert list(workloads_of(tmp_path, {"main.tf": text})) == ["fit"]

@@ -5,9 +5,12 @@ They are put as the JSON that Terraform makes of them, for `aws` to read.
 
 from __future__ import annotations
 
+import ast
+import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from yaml import Mark
@@ -17,8 +20,7 @@ from dllint.deploy.launchers.aws import of_definition
 from dllint.deploy.workload import Workload
 from dllint.files import Kind
 from dllint.finding import Location
-from dllint.records import replace
-from dllint.syntax.hcl import Block, Value, parse
+from dllint.syntax.hcl import Block, Body, Value, parse
 from dllint.syntax.jsonc import masked
 from dllint.syntax.python import CannotParseError
 from dllint.syntax.tree import Tree, trees
@@ -41,73 +43,149 @@ _NAMES = {
     "name": "jobDefinitionName",
 }
 _HEREDOC = re.compile(r"<<-?\w+[ \t\r]*\n")
-_REFERENCE = re.compile(r"(?:local|var)\.\w+")
+_REFERENCE = re.compile(r"\b(?:local|var)(?:\.\w[\w-]*)+")
+_ARITHMETIC = re.compile(r"[\w.\s()+*/-]*[+*/-][\w.\s()+*/-]*")
+_LONGEST = 300
+"""Characters of an expression that is computed."""
+_OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 _DEEPEST = 40
-_STRING, _EXPRESSION = "tag:yaml.org,2002:str", "!expression"
+_STRING, _EXPRESSION, _INTEGER = "tag:yaml.org,2002:str", "!expression", "tag:yaml.org,2002:int"
+_NOWHERE = Mark("", 0, 0, 0, None, 0)
 _TAGS = {"true": "tag:yaml.org,2002:bool", "false": "tag:yaml.org,2002:bool", "null": "tag:yaml.org,2002:null"}
 
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
     """The containers of a file's task and job definitions."""
-    values = plan.shared(_values).get(file.folder, {})
+    module = plan.shared(_modules).get(file.folder, _Module())
     for block in parse(file.text, file.path).of("resource"):
         if block.labels[:1] and block.labels[0] in _RESOURCES:
-            yield from of_definition(Tree(_definition(block, values)), file)
+            yield from of_definition(Tree(_definition(block, module)), file)
 
 
-def _values(plan: Plan) -> dict[str, dict[str, Value]]:
-    """By folder, which is a module of Terraform: its locals, and the texts that its variables have by default.
+class _Module:
+    """What a folder of files says: its locals, and the texts that its variables have by default.
 
     A number is too likely another one where the module is used.
     """
-    found: dict[str, dict[str, Value]] = {}
-    for file in plan.of_kind(Kind.HCL):
-        root = parse(file.text, file.path) if file.has(b"locals") or file.has(b"variable") else None
-        values = found.setdefault(file.folder, {})
-        for block in root.of("locals") if root is not None else ():
-            values |= {f"local.{name}": value for name, value in block.body.attributes.items()}
-        for block in root.of("variable") if root is not None else ():
+
+    def __init__(self) -> None:
+        self._values: dict[str, Value] = {}
+        self._nodes: dict[str, Node | None] = {}
+
+    def add(self, root: Body) -> None:
+        """Take in what a file of the folder says."""
+        for block in root.of("locals"):
+            self._values |= {f"local.{name}": value for name, value in block.body.attributes.items()}
+        for block in root.of("variable"):
             default = block.body.attributes.get("default")
             if default is not None and default.source.startswith('"') and block.labels:
-                values[f"var.{block.labels[0]}"] = default
+                self._values[f"var.{block.labels[0]}"] = default
+
+    def node(self, value: Value, depth: int = 0) -> Node:
+        """A value as a node of the JSON that Terraform makes of it."""
+        marks = _marks(value.at)
+        if value.items is not None:
+            return SequenceNode("", [self.node(item, depth + 1) for item in value.items], *marks)
+        if value.pairs is not None:
+            nodes = ((name, self.node(item, depth + 1)) for name, item in value.pairs.items())
+            return MappingNode("", [(_text(name, node), node) for name, node in nodes], *marks)
+        if value.text is None and depth < _DEEPEST:
+            found = self._computed(value.source, depth)
+            if found is not None:
+                return _moved(found, marks)
+        return _of_json(value) or _scalar(value)
+
+    def _computed(self, source: str, depth: int) -> Node | None:
+        """What an expression comes to: a reference, or a number out of several."""
+        if _REFERENCE.fullmatch(source):
+            return self._referenced(source, depth)
+        if len(source) > _LONGEST or not _ARITHMETIC.fullmatch(source):
+            return None
+        number = _number(_REFERENCE.sub(lambda found: self._number_of(found[0], depth), source))
+        return ScalarNode(_INTEGER, number, _NOWHERE, _NOWHERE) if number is not None else None
+
+    def _number_of(self, reference: str, depth: int) -> str:
+        node = self._referenced(reference, depth)
+        return str(node.value) if isinstance(node, ScalarNode) and node.tag == _INTEGER else "?"
+
+    def _referenced(self, reference: str, depth: int) -> Node | None:
+        """What `local.sizes.shm` stands for."""
+        kind, name, *keys = reference.split(".")
+        found = self._named(f"{kind}.{name}", depth)
+        for key in keys:
+            below = Tree(found).get(key) if found is not None else None
+            found = below.node if below is not None else None
+        return found
+
+    def _named(self, name: str, depth: int) -> Node | None:
+        """The node of a local, which is made once however often it is used; none while it is being made."""
+        if name in self._values and name not in self._nodes:
+            self._nodes[name] = None
+            self._nodes[name] = self.node(self._values[name], depth + 1)
+        return self._nodes.get(name)
+
+
+def _modules(plan: Plan) -> dict[str, _Module]:
+    """By folder, which is a module of Terraform."""
+    found: dict[str, _Module] = {}
+    for file in plan.of_kind(Kind.HCL):
+        module = found.setdefault(file.folder, _Module())
+        if file.has(b"locals") or file.has(b"variable"):
+            module.add(parse(file.text, file.path))
     return found
 
 
-def _definition(block: Block, values: Mapping[str, Value]) -> Node:
+def _definition(block: Block, module: _Module) -> Node:
     """A resource as the definition that AWS is given."""
     at = block.at
     body = block.body
-    entries = [(name, _node(body.attributes[key], values)) for key, name in _NAMES.items() if key in body.attributes]
-    volumes = [_volume(volume, values) for volume in body.of("volume")]
+    entries = [(name, module.node(body.attributes[key])) for key, name in _NAMES.items() if key in body.attributes]
+    volumes = [_volume(volume, module) for volume in body.of("volume")]
     if volumes:
         entries.append(("volumes", SequenceNode("", volumes, *_marks(at))))
     return MappingNode("", [(_text(name, node), node) for name, node in entries], *_marks(at))
 
 
-def _volume(block: Block, values: Mapping[str, Value]) -> Node:
+def _volume(block: Block, module: _Module) -> Node:
     """`volume { name = "shm", host_path = "/dev/shm" }`."""
     at = block.at
     attributes = block.body.attributes
-    entries = [("name", _node(attributes["name"], values))] if "name" in attributes else []
+    entries = [("name", module.node(attributes["name"]))] if "name" in attributes else []
     if "host_path" in attributes:
-        path = _node(attributes["host_path"], values)
+        path = module.node(attributes["host_path"])
         entries.append(("host", MappingNode("", [(_text("sourcePath", path), path)], *_marks(at))))
     drivers = block.body.of("docker_volume_configuration")
     entries += [("dockerVolumeConfiguration", MappingNode("", [], *_marks(inner.at))) for inner in drivers]
     return MappingNode("", [(_text(name, node), node) for name, node in entries], *_marks(at))
 
 
-def _node(value: Value, values: Mapping[str, Value], depth: int = 0) -> Node:
-    """A value as a node of the JSON that Terraform makes of it."""
-    if _REFERENCE.fullmatch(value.source) and value.source in values and depth < _DEEPEST:
-        return _node(replace(values[value.source], at=value.at), values, depth + 1)
-    marks = _marks(value.at)
-    if value.items is not None:
-        return SequenceNode("", [_node(item, values, depth + 1) for item in value.items], *marks)
-    if value.pairs is not None:
-        nodes = ((name, _node(item, values, depth + 1)) for name, item in value.pairs.items())
-        return MappingNode("", [(_text(name, node), node) for name, node in nodes], *marks)
-    return _of_json(value) or _scalar(value)
+def _moved(node: Node, marks: tuple[Mark, Mark]) -> Node:
+    """A node in another place; what lies in it stays where it is."""
+    if isinstance(node, ScalarNode):
+        return ScalarNode(node.tag, node.value, *marks, style=node.style)
+    return type(node)(node.tag, node.value, *marks)
+
+
+def _number(source: str) -> str | None:
+    """The whole number that an expression comes to; None for one that cannot be told, or is none."""
+    try:
+        found = _value(ast.parse(source.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError, OverflowError, RecursionError, MemoryError):
+        return None
+    return str(found) if found.denominator == 1 else None
+
+
+def _value(node: ast.expr) -> Fraction:
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return Fraction(str(node.value))
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        return _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
+    raise ValueError(ast.unparse(node))
 
 
 def _scalar(value: Value) -> Node:
@@ -117,7 +195,7 @@ def _scalar(value: Value) -> Node:
         return ScalarNode(_STRING, value.source[1:-1] if value.text is None else value.text, *marks, style='"')
     if value.text is None:
         return ScalarNode(_EXPRESSION, value.source, *marks)
-    return ScalarNode(_TAGS.get(value.source, "tag:yaml.org,2002:int"), value.text, *marks)
+    return ScalarNode(_TAGS.get(value.source, _INTEGER), value.text, *marks)
 
 
 def _of_json(value: Value) -> Node | None:
