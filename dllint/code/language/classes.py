@@ -184,6 +184,11 @@ def _or_replaced(ev: Evaluator, value: Instance | ClassRef, name: str, found: Va
     return merge([found, *(ev.written(write, frame) for write, frame in _outside_writes(ev, value.cls, name))])
 
 
+def is_set_from_outside(ev: Evaluator, cls: ClassScope, name: str) -> bool:
+    """Whether code outside of its class sets an attribute of an object: `dataset.training = True`."""
+    return any(_outside_writes(ev, cls, name))
+
+
 def _outside_writes(ev: Evaluator, cls: ClassScope, name: str) -> Iterator[tuple[AttributeWrite, Frame]]:
     for module in ev.program.modules_with(f".{name} ="):
         for write, scope in module.writes_of(name):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dllint.code.language.bindings import Binding
@@ -16,10 +16,12 @@ from dllint.code.language.links import (
     names_in,
     parent,
     places_in,
+    scope_of,
     set_conditions_of,
     set_names_in,
     set_places_in,
 )
+from dllint.code.language.reaching import reaching
 from dllint.code.language.scopes import dotted
 from dllint.code.language.values import (
     UNKNOWNS,
@@ -87,7 +89,7 @@ def _on_taken_branches(
     """The bindings of branches that may be taken; only those of a branch, and later ones, that certainly is."""
     if not any(isinstance(binding.block.owner, ast.If) for binding, _ in groups):
         return groups
-    if not any(isinstance(value, (Const, Number)) for _, values in groups for value in values):
+    if not any(isinstance(value, (Const, Number)) or _is_device(value) for _, values in groups for value in values):
         return groups
     kept: list[tuple[Binding, Values]] = []
     for binding, values in groups:
@@ -99,6 +101,10 @@ def _on_taken_branches(
             kept = [(b, v) for b, v in kept if not b.block.holds(binding.block)]
         kept.append((binding, values))
     return kept or groups
+
+
+def _is_device(value: Value) -> bool:
+    return isinstance(value, Product) and value.name == "torch.device"
 
 
 def is_ruled_out(ev: Evaluator, block: Block, frame: Frame) -> bool:
@@ -168,6 +174,28 @@ def leading_to(node: ast.AST) -> list[tuple[ast.expr, bool]]:
         set_conditions_of(child, known)
         at = child
     return known
+
+
+def each_alone(tests: Iterable[Condition]) -> Iterator[Condition]:
+    """The same conditions, those that are joined one by one where all of them must hold; of flags what they hold."""
+    for test, outcome in tests:
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            yield from each_alone([(test.operand, not outcome)])
+        elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is outcome:
+            yield from each_alone((part, outcome) for part in test.values)
+        else:
+            behind = flagged(test)
+            if behind is not None and behind is not test:
+                yield from each_alone([(behind, outcome)])
+            yield test, outcome
+
+
+def flagged(test: ast.expr) -> ast.expr | None:
+    """The condition that a local flag holds: `in_worker = get_worker_info() is not None`."""
+    bindings = scope_of(test).index().bindings.get(test.id, ()) if isinstance(test, ast.Name) else ()
+    found = reaching(list(bindings), test) if bindings else []
+    value = found[0].value if len(found) == 1 and found[0].kind == "assign" else None
+    return value if isinstance(value, (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Call)) else None
 
 
 def exclude(node: ast.AST, other: ast.AST) -> bool:

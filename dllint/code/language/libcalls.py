@@ -119,7 +119,16 @@ def attribute(ev: Evaluator, value: Product | Derived | Collection, name: str, n
     given = _given_dataset(value) if isinstance(value, Product) and name == "dataset" else None
     if given is not None and isinstance(value, Product):
         return ev.infer(given, value.frame)
+    if name == "type" and isinstance(value, Product) and value.name == "torch.device" and len(value.node.args) == 1:
+        return merge((_device_type(v, node, value),) for v in ev.infer(value.node.args[0], value.frame))
     return (derived(value, f".{name}", node, frame),)
+
+
+def _device_type(value: Value, node: ast.AST, device: Product) -> Value:
+    """`torch.device("cuda:0").type` is `cuda`."""
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return Const(value.value.partition(":")[0], node, device.frame.scope)
+    return derived(device, ".type", node, device.frame)
 
 
 def _given_dataset(value: Product) -> ast.expr | None:
@@ -282,9 +291,9 @@ def _isinstance(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     return merge((UNKNOWN if is_a is None else Const(is_a, call, frame.scope),) for is_a in found)
 
 
-_NOT_OF_NONE = frozenset(
-    {f"builtins.{name}" for name in ("bool", "dict", "float", "int", "list", "set", "str", "tuple")}
-)
+_BUILT_IN: dict[str, type] = {
+    f"builtins.{kind.__name__}": kind for kind in (bool, dict, float, int, list, set, str, tuple)
+}
 
 
 def _is_a(ev: Evaluator, value: Value, kind: Value) -> bool | None:
@@ -295,9 +304,11 @@ def _is_a(ev: Evaluator, value: Value, kind: Value) -> bool | None:
             return kind.cls in order
         if isinstance(kind, External):
             return True if kind.name in order else None if "?" in order else _is_library_a(order, kind.name)
-    if isinstance(value, Const) and value.value is None:
-        is_type = isinstance(kind, ClassRef) or (isinstance(kind, External) and kind.name in _NOT_OF_NONE)
-        return False if is_type else None
+    if isinstance(value, Const):
+        built_in = _BUILT_IN.get(kind.name) if isinstance(kind, External) else None
+        if built_in is not None:
+            return isinstance(value.value, built_in)
+        return False if value.value is None and isinstance(kind, ClassRef) else None
     if isinstance(value, Product) and isinstance(kind, External) and value.name.startswith("torch.utils.data."):
         return _is_library_a((value.name,), kind.name)
     return None

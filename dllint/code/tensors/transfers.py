@@ -11,10 +11,10 @@ from dllint.code.facts import WorkerEntry
 from dllint.code.language.scopes import dotted, last_name
 from dllint.code.language.values import Collection, Derived, Frame, Product, Value, Values
 from dllint.code.loaders.loader import Loader
-from dllint.code.tensors import devices
+from dllint.code.tensors import device_guards, devices
 from dllint.code.tensors.devices import Device, Transfer
 from dllint.code.workers.reach import Step, is_main_only
-from dllint.code.workers.ways import called_frame, is_off_the_way
+from dllint.code.workers.ways import is_off_the_way
 from dllint.finding import Location, Related
 from dllint.records import dataclass
 
@@ -49,6 +49,8 @@ def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
         for call, found in in_function(entry.program, step.frame):
             if is_off_the_way(entry.program, step, call) or _is_of_main(entry, step, call):
                 continue
+            if device_guards.keep_workers_away(entry, step, call):
+                continue
             location = step.scope.module.location(call)
             yield WorkerTransfer(found.device, found.text, location, entry.way(step), step.scope.qualname)
     for loader in entry.loaders:
@@ -60,9 +62,11 @@ def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
 
 def _is_of_main(entry: WorkerEntry, step: Step, call: ast.Call) -> bool:
     """Whether only main passes the device to a helper that workers call as well: these pass it the CPU."""
-    frame = called_frame(entry.program, step)
-    if frame is step.frame or devices.transfer(entry.program, call, frame) is not None:
+    frames = device_guards.frames(entry, step)
+    if any(f is step.frame or devices.transfer(entry.program, call, f) is not None for f in frames):
         return False
+    if step.parent is None:
+        return True
     scopes = {at.scope for at in entry.code.steps}
     sites = entry.program.call_sites(step.scope)
     return not any(site is not step.call and caller.scope in scopes for site, caller in sites)

@@ -342,10 +342,8 @@ def _cache_of(test: ast.Compare) -> str:
 def _is_for_no_worker(program: Program, node: ast.AST, frame: Frame) -> bool:
     if not frame.scope.module.lines_with("get_worker_info"):
         return False
-    for test, outcome in conditions.leading_to(node):
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            subject, none_if = test.operand, True
-        elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+    for test, outcome in conditions.each_alone(conditions.leading_to(node)):
+        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
             subject, none_if = test.left, isinstance(test.ops[0], ast.Is)
         else:
             subject, none_if = test, False

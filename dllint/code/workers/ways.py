@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.language import conditions, folding
@@ -15,21 +14,34 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 
-def called_frame(program: Program, step: Step) -> Frame:
-    """The activation of a step by the way that leads to it: its parameters are what that way passes."""
+def called_frame(program: Program, step: Step, made: Instance | None = None) -> Frame:
+    """The activation of a step by the way that leads to it: its parameters are what that way passes.
+
+    With `made`, of methods of the dataset that is made there.
+    """
     above, call = step.parent, step.call
+    receiver = _as_made(step.frame.receiver, made)
+    alone = Frame(step.scope, receiver, step.frame.call, step.frame.caller, step.frame.outer)
     if above is None or not isinstance(call, ast.Call):
-        return step.frame
-    caller = called_frame(program, above)
+        return alone
+    caller = called_frame(program, above, made)
     if not any(_is_run_by(program, value, step) for value in program.evaluator.values(call.func, caller)):
-        return step.frame  # it was handed over, and something else calls it
-    return Frame(step.scope, step.frame.receiver, call, caller, step.frame.outer)
+        return alone  # it was handed over, and something else calls it
+    return Frame(step.scope, receiver, call, caller, step.frame.outer)
+
+
+def _as_made(receiver: Instance | ClassRef | None, made: Instance | None) -> Instance | ClassRef | None:
+    """The object of a method: `made`, where all that is known of it is this class."""
+    if made is None or not isinstance(receiver, Instance) or receiver.node is not None:
+        return receiver
+    return made if receiver.cls is made.cls else receiver
 
 
 def is_off_the_way(program: Program, step: Step, node: ast.AST) -> bool:
     """Whether what the way passes keeps it from `node`: `if device is not None:`, where no caller gives a device."""
     for at, place in step.hops(node):
-        tests = [found for found in _each_alone(conditions.leading_to(place)) if _asks_for_parameters(at, found[0])]
+        alone = conditions.each_alone(conditions.leading_to(place))
+        tests = [(test, outcome) for test, outcome in alone if _asks_for_parameters(at, test)]
         frame = called_frame(program, at) if tests else at.frame
         if any(folding.verdict(program.evaluator, test, frame) is (not outcome) for test, outcome in tests):
             return True
@@ -48,15 +60,6 @@ def _is_passed_by_others(program: Program, step: Step) -> bool:
     passed = program.evaluator.values(call.func, called_frame(program, above))
     known = bool(passed) and all(isinstance(value, Function) for value in passed)
     return known and not any(_is_run_by(program, value, step) for value in passed)
-
-
-def _each_alone(tests: list[tuple[ast.expr, bool]]) -> Iterator[tuple[ast.expr, bool]]:
-    """The same conditions, those that `and` joins one by one where all of them must hold."""
-    for test, outcome in tests:
-        if outcome and isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-            yield from ((part, True) for part in test.values)
-        else:
-            yield test, outcome
 
 
 def _asks_for_parameters(step: Step, test: ast.expr) -> bool:
