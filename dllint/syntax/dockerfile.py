@@ -22,9 +22,7 @@ _WITH_HEREDOCS = re.compile(r"\s*(?:onbuild\s+)?(?:run|copy|add)\s", re.IGNORECA
 _SHELL_WORD = re.compile(r"""(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+""", re.DOTALL)
 _HEREDOC = re.compile(r"\d*<<(-?)([^<]+)$")
 _QUOTES = re.compile(r"[\"']|\\(?=.)")
-_MOST_CHARACTERS = 500_000
-"""What is read of a Dockerfile: a longer one was made by a program, and a long instruction costs its square."""
-_FLAG = re.compile(r"--[a-z][a-z-]*(?:=\S*)?")
+_FLAG = re.compile(r"\s*(--[a-z][a-z-]*(?:=\S*)?)")
 _MOST_DIRECTIVES, _LONGEST_WORD = 5, 40
 _FRONTENDS = frozenset({"dockerfile", "dockerfile-upstream"})
 """Images whose parser is docker's own; others may know further instructions."""
@@ -51,8 +49,6 @@ KEYWORDS = frozenset(
     ]
 )
 """The instructions of a Dockerfile."""
-_MOST_GLUED = 50
-"""Rows that a keyword may be spread over."""
 _KEEP = "\ue000"
 """Stands behind a doubled escape at the end of a line, which continues nothing; private use, no Dockerfile holds it."""
 
@@ -97,11 +93,11 @@ class Instruction(NamedTuple):
         return next((flag[len(start) :].strip("\"'") for flag in self.flags if flag.startswith(start)), "")
 
     def _parted(self) -> tuple[list[str], str]:
-        rest, flags = self.text.lstrip(), []
-        while found := _FLAG.match(rest):
-            flags.append(found[0])
-            rest = rest[found.end() :].lstrip()
-        return flags, rest
+        flags, at = [], 0
+        while found := _FLAG.match(self.text, at):
+            flags.append(found[1])
+            at = found.end()
+        return flags, self.text[at:].lstrip()
 
     @property
     def json(self) -> list[str] | None:
@@ -127,7 +123,7 @@ def instructions(text: str) -> list[Instruction]:
     docker's instructions is an instruction, too."""
     from dockerfile_parse import DockerfileParser
 
-    kept = _Kept(text[:_MOST_CHARACTERS])
+    kept = _Kept(text)
     structure = DockerfileParser(fileobj=io.StringIO("\n".join((*kept.lines, "")))).structure
     found = ((entry["startline"], entry["instruction"], entry["value"]) for entry in structure)
     return [kept.instruction(*entry) for entry in found if entry[1] != "COMMENT"]
@@ -136,7 +132,7 @@ def instructions(text: str) -> list[Instruction]:
 def refusal(text: str, found: Iterable[Instruction]) -> CannotParseError | None:
     """Why docker refuses the Dockerfile that has these instructions; None where it takes them, or that is not sure."""
     frontend = _frontend(text)
-    if len(text) > _MOST_CHARACTERS or (frontend and frontend not in _FRONTENDS):
+    if frontend and frontend not in _FRONTENDS:
         return None
     in_stage = False
     for each in found:
@@ -218,47 +214,33 @@ class _Kept:
         return row + 1
 
     def _read_rows(self, row: int) -> int:
-        at = len(self.lines)
-        last = self._keep_continued(row)
-        self._unglue(at)
-        text = "\n".join(self._given[row : last + 1])
+        parts = self._continued(row)
+        last = parts[-1][0]
+        joined = "".join(text for _, text in parts)
+        self._keep(row, joined)
         heredocs: tuple[HereDoc, ...] = ()
         end = last
-        if "<<" in text and _WITH_HEREDOCS.match(text):
-            end, heredocs = self._heredocs(self._joined(row, last), last)
+        if "<<" in joined and _WITH_HEREDOCS.match(joined):
+            end, heredocs = self._heredocs(joined.removesuffix(_KEEP), last)
         if end > row:
             self._spans[row] = (end, heredocs)
         return end + 1
 
-    def _keep_continued(self, row: int) -> int:
-        """Keep the lines of an instruction; its last row, here-documents aside."""
+    def _continued(self, row: int) -> list[tuple[int, str]]:
+        """The rows of an instruction and what they say, here-documents aside. dockerfile-parse is given them as one,
+        for it takes the square of their number."""
+        parts: list[tuple[int, str]] = []
         while self._is_continued(line := self._given[row]):
+            parts.append((row, line.rstrip(" \t")[:-1]))
             following = next((at for at in range(row + 1, len(self._given)) if not _is_void(self._given[at])), -1)
             if following < 0:
-                self._keep(row, self._cut(line))
-                return len(self._given) - 1
-            self._keep(row, line)
+                return [*parts, (len(self._given) - 1, "")]
             row = following
         ends_so = self.escape in line and line.rstrip(" \t").endswith(self.escape)
-        self._keep(row, line.rstrip(" \t") + _KEEP if ends_so else line)
-        return row
-
-    def _unglue(self, at: int) -> None:
-        """`RUN\\` in a row of its own: draw up what follows, for the keyword has to end in its first line."""
-        end = min(len(self.lines), at + _MOST_GLUED)
-        while at + 1 < end and len(self.lines[at].split(None, 1)) < 2 and not self.lines[at][-1:].isspace():
-            self.lines[at] = self._cut(self.lines[at]) + self.lines.pop(at + 1)
-            del self.rows[at + 1]
-            end -= 1
+        return [*parts, (row, line.rstrip(" \t") + _KEEP if ends_so else line)]
 
     def _is_continued(self, line: str) -> bool:
         return self.escape in line and self._continues.search(line) is not None
-
-    def _cut(self, line: str) -> str:
-        return line.rstrip(" \t")[:-1] if self._is_continued(line) else line
-
-    def _joined(self, first: int, last: int) -> str:
-        return "".join(self._cut(line) for line in self._given[first : last + 1] if not _is_void(line))
 
     def _heredocs(self, text: str, row: int) -> tuple[int, tuple[HereDoc, ...]]:
         """The bodies of the here-documents that an instruction opens which ends in a row, and the row they end in."""
