@@ -8,9 +8,14 @@ _OPENCV = (
     *("MSER.create", "FastFeatureDetector_create", "FastFeatureDetector.create", "GFTTDetector_create"),
     *("GFTTDetector.create", "SimpleBlobDetector_create", "SimpleBlobDetector.create", "BFMatcher"),
     *("FlannBasedMatcher", "DISOpticalFlow_create", "FarnebackOpticalFlow_create", "KalmanFilter", "QRCodeDetector"),
-    *("VideoWriter", "aruco.ArucoDetector", "CascadeClassifier"),
+    *("VideoWriter", "aruco.ArucoDetector", "CascadeClassifier", "UMat", "TickMeter", "KeyPoint", "DMatch"),
+    *("RotatedRect", "FileStorage", "Subdiv2D", "StereoSGBM_create", "StereoSGBM.create", "StereoBM_create"),
+    *("StereoBM.create", "Stitcher_create", "Stitcher.create", "createMergeMertens", "createCalibrateDebevec"),
+    *("createAlignMTB", "TrackerMIL_create", "TrackerMIL.create", "aruco.DetectorParameters", "aruco.CharucoBoard"),
+    *("barcode.BarcodeDetector", "flann.Index", "dnn.Net", "FaceDetectorYN.create", "FaceRecognizerSF.create"),
 )
-"""What makes an object of OpenCV that has settings or state of its own; measured with 5.0, the last one reported."""
+"""What makes an object of OpenCV that has settings or state of its own; measured with 5.0, the cascades reported."""
+_NETS = ("", "FromCaffe", "FromDarknet", "FromModelOptimizer", "FromONNX", "FromTFLite", "FromTensorflow", "FromTorch")
 
 
 def _class_made_by(name: str) -> str:
@@ -41,7 +46,10 @@ UNPICKLABLE = {
     "threading.Semaphore": "TypeError: cannot pickle '_thread.lock' object",
     "threading.Thread": "TypeError: cannot pickle '_thread.lock' object",
     "threading.local": "TypeError: cannot pickle '_thread._local' object",
-    "queue.Queue": "TypeError: cannot pickle '_thread.lock' object",
+    **dict.fromkeys(
+        ("queue.Queue", "queue.PriorityQueue", "queue.LifoQueue", "threading.BoundedSemaphore"),
+        "TypeError: cannot pickle '_thread.lock' object",
+    ),
     "queue.SimpleQueue": "TypeError: cannot pickle '_queue.SimpleQueue' object",
     "concurrent.futures.ThreadPoolExecutor": "TypeError: cannot pickle '_thread.lock' object",
     "concurrent.futures.ProcessPoolExecutor": "TypeError: cannot pickle '_thread.lock' object",
@@ -59,6 +67,38 @@ UNPICKLABLE = {
     "torch.jit.load": "RuntimeError: a ScriptModule cannot be pickled",
     "torch.jit.script": "RuntimeError: a ScriptModule cannot be pickled",
     **dict.fromkeys(("re.match", "re.search", "re.fullmatch"), "TypeError: cannot pickle 're.Match' object"),
+    "re.finditer": "TypeError: cannot pickle '_sre.SRE_Scanner' object",
+    **dict.fromkeys(("bz2.open", "bz2.BZ2File", "lzma.open"), "TypeError: cannot pickle '_io.BufferedReader' object"),
+    "tempfile.TemporaryFile": "TypeError: cannot pickle '_io.BufferedRandom' object",
+    "csv.writer": "TypeError: cannot pickle '_csv.writer' object",
+    "csv.DictReader": "TypeError: cannot pickle '_csv.reader' object",
+    "socket.socket": "TypeError: cannot pickle 'socket' object",
+    "struct.Struct": "TypeError: cannot pickle '_struct.Struct' object",
+    "zlib.compressobj": "TypeError: cannot pickle 'zlib.Compress' object",
+    "zlib.decompressobj": "TypeError: cannot pickle 'zlib.Decompress' object",
+    "bz2.BZ2Decompressor": "TypeError: cannot pickle '_bz2.BZ2Decompressor' object",
+    "lzma.LZMADecompressor": "TypeError: cannot pickle '_lzma.LZMADecompressor' object",
+    **dict.fromkeys(
+        ("hashlib.md5", "hashlib.sha1", "hashlib.sha256"), "TypeError: cannot pickle '_hashlib.HASH' object"
+    ),
+    **dict.fromkeys(
+        ("random.SystemRandom", "secrets.SystemRandom"),
+        "NotImplementedError: System entropy source does not have state.",
+    ),
+    "contextvars.ContextVar": "TypeError: cannot pickle '_contextvars.ContextVar' object",
+    "concurrent.futures.Future": "TypeError: cannot pickle '_thread.RLock' object",
+    "argparse.ArgumentParser": "AttributeError: Can't pickle local object 'ArgumentParser.__init__.<locals>.identity'",
+    **{
+        f"weakref.{name}": f"AttributeError: Can't pickle local object '{name}.__init__.<locals>.{inner}'"
+        for name, inner in (
+            ("WeakValueDictionary", "remove"),
+            ("WeakKeyDictionary", "remove"),
+            ("WeakSet", "_remove"),
+        )
+    },
+    **dict.fromkeys(("ctypes.c_char_p", "ctypes.pointer"), _POINTERS),
+    "PIL.ImageDraw.Draw": "TypeError: cannot pickle 'ImagingCore' object",
+    "PIL.ImageCms.createProfile": "TypeError: cannot pickle 'PIL.ImageCms.core.CmsProfile' object",
     "threading.Timer": "TypeError: cannot pickle '_thread.lock' object",
     "threading.Barrier": "TypeError: cannot pickle '_thread.lock' object",
     "subprocess.Popen": "TypeError: cannot pickle '_thread.lock' object",
@@ -96,6 +136,9 @@ UNPICKLABLE = {
     "pyvips.Image.new_from_file": "TypeError: cannot pickle '_cffi_backend._CDataBase' object",
     "lxml.etree.parse": "TypeError: cannot pickle 'lxml.etree._ElementTree' object",
     "lxml.etree.fromstring": "TypeError: cannot pickle 'lxml.etree._Element' object",
+    **{f"cv2.dnn.readNet{kind}": "TypeError: cannot pickle 'cv2.dnn.Net' object" for kind in _NETS},
+    **{f"cv2.dnn_readNet{kind}": "TypeError: cannot pickle 'cv2.dnn.Net' object" for kind in _NETS},
+    "cv2.aruco.getPredefinedDictionary": "TypeError: cannot pickle 'cv2.aruco.Dictionary' object",
     **{f"cv2.{name}": f"TypeError: cannot pickle 'cv2.{_class_made_by(name)}' object" for name in _OPENCV},
 }
 """Library objects that spawn and forkserver cannot send to a worker, with the error (measured, torch 2.13)."""

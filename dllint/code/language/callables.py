@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _MOST_CALLABLES = 40
+_CALLED_AT_ONCE = frozenset({"is_valid_file", "key"})
+"""Arguments by which a library is given a function that it calls right then, and does not keep."""
 
 
 def callable_method(program: Program, value: Instance) -> FunctionScope | None:
@@ -104,7 +106,7 @@ def _keeps_functions(value: Derived) -> bool:
 
 
 def _given(program: Program, call: ast.Call, frame: Frame) -> Iterator[Value]:
-    for argument in [*call.args, *(k.value for k in call.keywords)]:
+    for argument in [*call.args, *(k.value for k in call.keywords if k.arg not in _CALLED_AT_ONCE)]:
         if _may_hold_callable(argument):
             for value in program.evaluator.values(argument, frame):
                 yield from callables(program, value)

@@ -24,7 +24,7 @@ from dllint.code.language.values import (
 )
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method
-from dllint.code.workers import archives, datasets, state
+from dllint.code.workers import archives, datasets, holding, state
 from dllint.code.workers.datasets import Dataset
 from dllint.finding import Location, Related
 from dllint.records import dataclass
@@ -121,8 +121,11 @@ def _of_loader(program: Program, loader: Loader) -> Iterator[Unpicklable]:
 def _of_callable(program: Program, value: Value, by: str) -> Iterator[Unpicklable]:
     target = value
     while isinstance(target, Partial):
+        for argument in holding.bound_by(target):
+            for given in program.evaluator.values(argument, target.frame):
+                yield from _of_callable(program, given, f"within the partial {by}")
         target = target.target
-    if isinstance(target, Function):
+    if isinstance(target, (Function, Product)):
         found = refused(target, by)
         if found is not None:
             yield found

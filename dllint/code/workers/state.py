@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.language import classes, conditions
 from dllint.code.language.bindings import AttributeWrite, Binding
-from dllint.code.language.containers import filled_later
 from dllint.code.language.links import Block, block_of, parent
 from dllint.code.language.scopes import ClassScope, FunctionScope, last_name
-from dllint.code.language.values import Collection, Frame, Function, Instance, Product, Value, Values
+from dllint.code.language.values import Frame, Function, Instance, Value
+from dllint.code.workers import holding
 from dllint.code.workers.reach import Step, WorkerCode
 from dllint.records import dataclass, field
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_KEPT_KEYWORDS = ("transform", "lambd", "dataset", "pipeline", "augment", "preprocess", "tokenizer")
-"""Parts of the names of arguments that a library's object keeps: `target_transform`. `is_valid_file` is only called."""
-_CONTAINERS = frozenset(
-    {
-        "collections.defaultdict",
-        "collections.deque",
-        "itertools.chain",
-        "types.SimpleNamespace",
-        "argparse.Namespace",
-    }
-)
 _MOST_ITEMS = 400
 _DEEPEST = 5
 
@@ -275,36 +263,11 @@ def _expand(program: Program, item: Item, found: list[Item], seen: set[tuple[obj
     if isinstance(value, Instance):
         _collect(program, value, item, found, seen, depth + 1)
         return
-    for inner, certain in _within(program, value):
+    for inner, certain in holding.held_by(program, value):
         path = f"{item.path}[]"
         surely = item.certain and certain
         part = Item(inner, item.owner, item.attribute, item.write, item.frame, path, item.root, surely, item.within)
         _expand(program, part, found, seen, depth + 1)
-
-
-def _within(program: Program, value: Value) -> Iterator[tuple[Value, bool]]:
-    """The values that a container, or a library object made from some, holds; each with whether it certainly does."""
-    for values in _parts(program, value):
-        for inner in values:
-            yield inner, len(values) == 1
-
-
-def _parts(program: Program, value: Value) -> Iterator[Values]:
-    ev = program.evaluator
-    if isinstance(value, Collection):
-        if value.kind == "generator":
-            return
-        if value.each is not None:
-            yield value.each
-        yield from (ev.values(item, value.frame) for item in value.items[:60])
-        yield from (ev.bound(binding, value.frame) for binding in filled_later(value)[:20])
-    elif isinstance(value, Product) and (value.name.rpartition(".")[2][:1].isupper() or value.name in _CONTAINERS):
-        every = value.name in _CONTAINERS
-        named = [(k.arg, k.value) for k in value.node.keywords if k.arg is not None]
-        kept_keywords = [node for name, node in named if every or any(word in name for word in _KEPT_KEYWORDS)]
-        for argument in [*value.node.args, *kept_keywords]:
-            if isinstance(argument, (ast.List, ast.Tuple, ast.Name, ast.Attribute, ast.Lambda, ast.Call)):
-                yield ev.values(argument, value.frame)
 
 
 _WHOLE_STATE = frozenset({"__dict__", "vars", "__getstate__"})

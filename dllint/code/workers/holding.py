@@ -1,0 +1,66 @@
+"""What containers, partials and objects of libraries hold."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code.language.containers import filled_later
+from dllint.code.language.values import Collection, Partial, Product, Value, Values
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_KEPT_KEYWORDS = ("transform", "lambd", "dataset", "pipeline", "augment", "preprocess", "tokenizer")
+"""Parts of the names of arguments that a library's object keeps: `target_transform`. `is_valid_file` is only called."""
+_KEPT_FUNCTIONS = frozenset({"loader", "masking_method", "select_fn"})
+"""Such arguments in full: of image folders, and of transforms of torchio and MONAI."""
+_CONTAINERS = frozenset(
+    {
+        "collections.defaultdict",
+        "collections.deque",
+        "itertools.chain",
+        "types.SimpleNamespace",
+        "argparse.Namespace",
+    }
+)
+
+
+def held_by(program: Program, value: Value) -> Iterator[tuple[Value, bool]]:
+    """The values that a container, or a library object made from some, holds; each with whether it certainly does."""
+    for values in _parts(program, value):
+        for inner in values:
+            yield inner, len(values) == 1
+
+
+def _parts(program: Program, value: Value) -> Iterator[Values]:
+    ev = program.evaluator
+    if isinstance(value, Collection):
+        if value.kind == "generator":
+            return
+        if value.each is not None:
+            yield value.each
+        yield from (ev.values(item, value.frame) for item in value.items[:60])
+        yield from (ev.bound(binding, value.frame) for binding in filled_later(value)[:20])
+    elif isinstance(value, Partial):
+        yield from (ev.values(argument, value.frame) for argument in bound_by(value))
+        yield from _parts(program, value.target)
+    elif isinstance(value, Product) and (value.name.rpartition(".")[2][:1].isupper() or value.name in _CONTAINERS):
+        kept_keywords = [k.value for k in value.node.keywords if k.arg is not None and _is_kept(value, k.arg)]
+        for argument in [*value.node.args, *kept_keywords]:
+            if isinstance(argument, (ast.List, ast.Tuple, ast.Name, ast.Attribute, ast.Lambda, ast.Call)):
+                yield ev.values(argument, value.frame)
+
+
+def bound_by(value: Partial) -> list[ast.expr]:
+    """The arguments that a partial keeps for the function that it calls."""
+    given = [*value.node.args[1:], *(keyword.value for keyword in value.node.keywords)]
+    return [node for node in given if not isinstance(node, (ast.Constant, ast.Starred))]
+
+
+def _is_kept(value: Product, keyword: str) -> bool:
+    """Whether a library's object keeps what it is given by this keyword; `A.Lambda(image=...)` keeps all."""
+    if value.name in _CONTAINERS or "lambda" in value.name.rpartition(".")[2].lower():
+        return True
+    return keyword in _KEPT_FUNCTIONS or any(word in keyword for word in _KEPT_KEYWORDS)
