@@ -3,10 +3,10 @@
 ## What it does
 
 Reports `torch.load` without `map_location` in code that DataLoader workers run, and in the making of a dataset that
-keeps what was loaded and reads it there. Silent for datasets that write or download their files themselves, for files
-that the project saves from the CPU (by their name), or has from a script that its messages name and that is not seen to
-save from the GPU, for entries of a loaded dict that need not be tensors, for what goes on to NumPy, and where no loader
-with workers is seen.
+keeps what was loaded and reads it there. Silent for datasets that write or download their files themselves and are not
+seen to save them from the GPU, for files that the project saves from the CPU (by their name), or has from a script that
+its messages name and that is not seen to save from the GPU, for entries of a loaded dict that need not be tensors, for
+what goes on to NumPy, there or later, and where no loader with workers is seen.
 
 ## Why it breaks workers
 
@@ -63,12 +63,14 @@ When the files are known to be saved from the CPU.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterable, Iterator
 
 from dllint.basis import reported
 from dllint.code.facts import WorkerEntry
 from dllint.code.language import classes
-from dllint.code.tensors import loading
+from dllint.code.language.scopes import ClassScope
+from dllint.code.tensors import loading, saved_files
 from dllint.code.workers import state, uses
 from dllint.code.workers.reach import Step
 from dllint.finding import Failure, Finding, Related, Severity
@@ -91,10 +93,10 @@ def load_without_map_location(entry: WorkerEntry) -> Iterator[Finding]:
     """Yield the loads that may bring CUDA tensors into a forked worker."""
     if not entry.may_fork or not entry.may_have_readers:
         return
-    if entry.dataset is not None and loading.has_own_files(entry.program, entry.dataset.cls):
-        return
     for step, call, _ in uses.in_worker(entry.code, loading.LOAD):
-        if loading.may_bring_cuda(entry.program, call, step.frame) and not _is_cache(step, entry):
+        if loading.may_bring_cuda(entry.program, call, step.frame) and not _is_own_file(
+            entry, call, _makers(entry, step)
+        ):
             yield RULE.finding(
                 step.scope.module.location(call),
                 "torch.load() without map_location in a DataLoader worker: "
@@ -107,21 +109,26 @@ def load_without_map_location(entry: WorkerEntry) -> Iterator[Finding]:
     yield from _kept(entry)
 
 
-def _is_cache(step: Step, entry: WorkerEntry) -> bool:
-    """Whether the object whose method loads has made the file itself."""
-    receiver = step.frame.receiver
-    return receiver is not None and loading.has_own_files(entry.program, receiver.cls)
+def _makers(entry: WorkerEntry, step: Step) -> list[ClassScope]:
+    """The classes that may have made what a step loads: the dataset, and the object whose method loads."""
+    dataset = [entry.dataset.cls] if entry.dataset is not None else []
+    return [*dataset, step.frame.receiver.cls] if step.frame.receiver is not None else dataset
+
+
+def _is_own_file(entry: WorkerEntry, load: ast.Call, makers: Iterable[ClassScope]) -> bool:
+    """Whether one of these classes makes the files itself, and is not seen to save them from the GPU."""
+    own = any(loading.has_own_files(entry.program, cls) for cls in makers)
+    return own and not saved_files.are_of_gpu(entry.program, load)
 
 
 def _kept(entry: WorkerEntry) -> Iterator[Finding]:
     """The loads whose tensors the dataset carries into its workers."""
     for item in entry.items:
-        if loading.has_own_files(entry.program, item.owner):
-            continue
         for load in loading.loads(entry.program, item.value):
             read = state.read_in_worker(entry.code, item)
             maker = classes.owner_of(load.frame.scope)
-            if read is None or (maker is not None and loading.has_own_files(entry.program, maker)):
+            makers = [item.owner] if maker is None else [item.owner, maker]
+            if read is None or _is_own_file(entry, load.node, makers):
                 continue
             step, node = read
             yield RULE.finding(

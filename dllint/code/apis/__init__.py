@@ -25,6 +25,7 @@ from dllint.code.apis.devices import (
     JOINS,
     MODELS_ON_DEVICE,
     MOVING_TRANSFORMS,
+    TAKE_NO_CUDA,
     TENSOR_FACTORY_METHODS,
 )
 from dllint.code.apis.distributed import COLLECTIVES, GROUP_QUERIES, RANK_QUERIES
@@ -176,6 +177,7 @@ __all__ = [
     "STARTS_PROCESSES",
     "SUBMODULES",
     "TAKES_DESCRIPTOR",
+    "TAKE_NO_CUDA",
     "TENSOR_FACTORY_METHODS",
     "TENSOR_MAKERS",
     "TENSOR_VIEWS",

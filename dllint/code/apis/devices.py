@@ -89,3 +89,15 @@ MODELS_ON_DEVICE = frozenset(
     }
 )
 """What builds a model of a library on its `device` argument (their documentation)."""
+
+TAKE_NO_CUDA = frozenset(
+    [
+        *(
+            f"numpy.{name}"
+            for name in ("array", "asarray", "ascontiguousarray", "stack", "concatenate", "vstack", "hstack")
+        ),
+        "torch.from_numpy",
+        "PIL.Image.fromarray",
+    ]
+)
+"""Functions that raise for a CUDA tensor in any process: who calls them has arrays or CPU tensors."""

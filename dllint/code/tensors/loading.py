@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.language import classes
-from dllint.code.language.links import parent
-from dllint.code.language.scopes import ClassScope
-from dllint.code.language.values import Collection, Const, Derived, Frame, Product, Value
+from dllint.code.language.links import scope_of
+from dllint.code.language.scopes import ClassScope, FunctionScope, last_name
+from dllint.code.language.values import Collection, Const, Derived, External, Frame, Product, Value, Values
 from dllint.code.tensors import saved_files
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ LOAD = frozenset({"torch.load"})
 _MAKES_FILES = frozenset({"save", "torch_save", "download", "_download", "download_url"})
 
 _DEEPEST = 4
+_TO_ARRAY = frozenset({"numpy", *(name.rpartition(".")[2] for name in apis.TAKE_NO_CUDA)})
 _ONLY_OF_TENSORS = frozenset(
     f".{name}()"
     for name in ("float", "long", "half", "double", "contiguous", "detach", "permute", "squeeze", "unsqueeze", "view")
@@ -41,21 +42,47 @@ def keeps_device(program: Program, call: ast.Call, frame: Frame) -> bool:
 def may_bring_cuda(program: Program, call: ast.Call, frame: Frame) -> bool:
     """Whether what a call of `torch.load` gives may be a CUDA tensor, by the call, by what is done with it, and by who
     makes the file."""
-    if not keeps_device(program, call, frame) or _goes_to_numpy(call):
+    if not keeps_device(program, call, frame) or _goes_to_numpy(program, call):
         return False
     return not saved_files.are_of_cpu(program, call)
 
 
-def _goes_to_numpy(call: ast.Call) -> bool:
-    """`torch.load(path).numpy()`: that fails for CUDA tensors in any process, so the files are of the CPU."""
-    node: ast.AST | None = parent(call)
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        if isinstance(node, ast.Attribute) and node.attr in ("numpy", "__array__"):
-            return True
-        if isinstance(node, ast.Attribute) and node.attr in ("cpu", "to"):
-            return False
-        node = parent(node)
+def _goes_to_numpy(program: Program, call: ast.Call) -> bool:
+    """`torch.load(path)["x"].numpy()`, also later on: that fails for CUDA tensors in any process, so the files are of
+    the CPU."""
+    scope = scope_of(call)
+    owner = classes.owner_of(scope)
+    scopes = {scope} if owner is None else {scope, *owner.methods.values()}
+    if any(_is_turned_to_array(program, call, Frame(at)) for at in scopes):
+        return True
+    callers = program.call_sites(scope) if isinstance(scope, FunctionScope) else []
+    return bool(callers) and all(_is_turned_to_array(program, call, caller) for _, caller in callers)
+
+
+def _is_turned_to_array(program: Program, load: ast.Call, frame: Frame) -> bool:
+    """Whether a function takes what a load gives as a NumPy array."""
+    for call in frame.scope.index().calls:
+        if last_name(call) in _TO_ARRAY:
+            for value in _taken_as_array(program, call, frame):
+                steps = list(value.chain()) if isinstance(value, Derived) else []
+                origin = steps[-1].base if steps else value
+                if (
+                    isinstance(origin, Product)
+                    and origin.node is load
+                    and all(s.via not in _LEAVES_DEVICE for s in steps)
+                ):
+                    return True
     return False
+
+
+def _taken_as_array(program: Program, call: ast.Call, frame: Frame) -> Values:
+    """What must be no CUDA tensor for a call to succeed."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "numpy" and not call.args:
+        return program.evaluator.values(call.func.value, frame)
+    named = any(
+        isinstance(v, External) and v.name in apis.TAKE_NO_CUDA for v in program.evaluator.hint(call.func, frame)
+    )
+    return program.evaluator.values(call.args[0], frame) if named and call.args else ()
 
 
 def _ends_in_unknown_entry(steps: list[Derived]) -> bool:

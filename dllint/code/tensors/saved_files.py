@@ -6,22 +6,18 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code import apis
+from dllint.code.language import classes
+from dllint.code.language.libcalls import argument
 from dllint.code.language.links import scope_of
 from dllint.code.language.modules import Module
-from dllint.code.language.reaching import reaching
-from dllint.code.language.scopes import FunctionScope, Scope, dotted, last_name
+from dllint.code.language.scopes import FunctionScope, Scope, dotted
+from dllint.code.language.values import External, Frame
+from dllint.code.tensors import devices, file_names, on_cpu
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_HOLE = "\0"
-"""Stands for what is not known of a file's name."""
-_DEEPEST = 5
-_KEEP_DEVICE = frozenset(
-    ("detach", "clone", "contiguous", "float", "half", "double", "long", "int", "squeeze", "unsqueeze", "transpose")
-)
-_JOINS = frozenset({"torch.stack", "torch.cat"})
+_SAVE = "torch.save"
 
 
 def are_of_cpu(program: Program, load: ast.Call) -> bool:
@@ -32,17 +28,55 @@ def are_of_cpu(program: Program, load: ast.Call) -> bool:
     scripts = list(_scripts(scope_of(load)))
     if scripts:
         makers = [module for module in program.modules_with("torch", "save") if _is_named(module, scripts)]
-        return all(_is_of_cpu(save, scope) for module in makers for save, scope in _saves(module))
-    form = _form(load.args[0], scope_of(load)) if load.args else _HOLE
-    if not _is_telling(form):
+        return all(
+            _is_of_cpu(program, saved, scope) for module in makers for saved, _, scope in _saves(program, module)
+        )
+    found = list(_saves_of(program, load))
+    return bool(found) and all(_is_of_cpu(program, saved, scope) for saved, scope in found)
+
+
+def are_of_gpu(program: Program, load: ast.Call) -> bool:
+    """Whether the project certainly saves what is on the GPU into the very files that a load reads."""
+    return any(_is_of_gpu(program, saved, scope) for saved, scope in _saves_of(program, load))
+
+
+def _is_of_cpu(program: Program, saved: ast.expr, scope: Scope) -> bool:
+    return on_cpu.are_on_cpu(program, saved, Frame(scope))
+
+
+def _is_of_gpu(program: Program, saved: ast.expr, scope: Scope) -> bool:
+    values = program.evaluator.values(saved, Frame(scope))
+    return all(devices.is_on_cuda(program, value) for value in values)
+
+
+def _saves_of(program: Program, load: ast.Call) -> Iterator[tuple[ast.expr, Scope]]:
+    """What the project saves into the files of a load, by their name, or in the same class by the same words."""
+    path, around = argument(load, "f", 0), scope_of(load)
+    if path is None:
+        return
+    form, owner, words = file_names.forms(program, path, Frame(around)), classes.owner_of(around), ast.dump(path)
+    for module in program.modules_with("torch", "save"):
+        for saved, to, scope in _saves(program, module):
+            same = owner is not None and classes.owner_of(scope) is owner and ast.dump(to) == words
+            if same or file_names.are_of_one_file(form, file_names.forms(program, to, Frame(scope))):
+                yield saved, scope
+
+
+def _saves(program: Program, module: Module) -> Iterator[tuple[ast.expr, ast.expr, Scope]]:
+    """What is saved, where, and in which scope."""
+    for call, scope in module.calls_of("save"):
+        saved, path = argument(call, "obj", 0), argument(call, "f", 1)
+        if saved is not None and path is not None and _is_save(program, call.func, scope):
+            yield saved, path, scope
+
+
+def _is_save(program: Program, function: ast.expr, scope: Scope) -> bool:
+    if dotted(function) == _SAVE:
+        return True
+    if dotted(function).count(".") > 1:
         return False
-    saved = [
-        (save, scope)
-        for module in program.modules_with("torch", "save")
-        for save, scope in _saves(module)
-        if _form(save.args[1], scope) == form
-    ]
-    return bool(saved) and all(_is_of_cpu(save, scope) for save, scope in saved)
+    found = program.evaluator.hint(function, Frame(scope))
+    return any(isinstance(value, External) and value.name == _SAVE for value in found)
 
 
 def _scripts(scope: Scope) -> Iterator[str]:
@@ -57,90 +91,3 @@ def _scripts(scope: Scope) -> Iterator[str]:
 
 def _is_named(module: Module, scripts: list[str]) -> bool:
     return any(f"/{module.path}".endswith(f"/{script.lstrip('./')}") for script in scripts)
-
-
-def _saves(module: Module) -> Iterator[tuple[ast.Call, Scope]]:
-    for call, scope in module.calls_of("save"):
-        if dotted(call.func) == "torch.save" and len(call.args) >= 2:
-            yield call, scope
-
-
-# Names of files
-
-
-def _form(node: ast.expr, scope: Scope, depth: int = 0) -> str:
-    """The name of a file, without its folder, with a hole for each part that is not written out."""
-    text = _text(node, scope, depth).rpartition("/")[2]
-    while _HOLE * 2 in text:
-        text = text.replace(_HOLE * 2, _HOLE)
-    return text
-
-
-def _text(node: ast.expr, scope: Scope, depth: int) -> str:
-    if depth > _DEEPEST:
-        return _HOLE
-    if isinstance(node, ast.Constant):
-        return str(node.value)
-    if isinstance(node, ast.JoinedStr):
-        return "".join(str(part.value) if isinstance(part, ast.Constant) else _HOLE for part in node.values)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _text(node.left, scope, depth + 1) + _text(node.right, scope, depth + 1)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-        return "/" + _text(node.right, scope, depth + 1)
-    if isinstance(node, ast.Call) and node.args and last_name(node) in ("join", "joinpath", "str", "Path"):
-        return "/" + _text(node.args[-1], scope, depth + 1)
-    given = _assigned(node, scope)
-    return _text(given, scope, depth + 1) if given is not None else _HOLE
-
-
-def _is_telling(form: str) -> bool:
-    """Whether a name says more than its suffix: `pitch_?.pt`, `?.soft.pt`."""
-    return any(letter.isalpha() for letter in form.rpartition(".")[0])
-
-
-def _assigned(node: ast.expr, scope: Scope) -> ast.expr | None:
-    """What a variable holds, where one assignment alone reaches its use."""
-    bindings = scope.index().bindings.get(node.id, ()) if isinstance(node, ast.Name) else ()
-    found = reaching(list(bindings), node) if bindings else []
-    value = found[0].value if len(found) == 1 and found[0].kind == "assign" else None
-    return value if isinstance(value, ast.expr) else None
-
-
-# Devices
-
-
-def _is_of_cpu(save: ast.Call, scope: Scope) -> bool:
-    return _on_cpu(save.args[0], scope, 0)
-
-
-def _on_cpu(node: ast.expr, scope: Scope, depth: int) -> bool:
-    if depth > _DEEPEST:
-        return False
-    if isinstance(node, ast.Constant):
-        return True
-    if isinstance(node, (ast.List, ast.Tuple)):
-        return all(_on_cpu(part, scope, depth + 1) for part in node.elts)
-    if isinstance(node, ast.Dict):
-        return all(_on_cpu(part, scope, depth + 1) for part in node.values)
-    if isinstance(node, ast.Subscript):
-        return _on_cpu(node.value, scope, depth + 1)
-    if isinstance(node, ast.Call):
-        return _brings_to_cpu(node, scope, depth)
-    given = _assigned(node, scope)
-    return given is not None and _on_cpu(given, scope, depth + 1)
-
-
-def _brings_to_cpu(call: ast.Call, scope: Scope, depth: int) -> bool:
-    name = dotted(call.func)
-    if name in apis.FACTORIES and not name.endswith("_like"):
-        return not any(keyword.arg in ("device", None) for keyword in call.keywords)
-    if name in _JOINS:
-        return all(_on_cpu(part, scope, depth + 1) for part in call.args[:1])
-    if not isinstance(call.func, ast.Attribute):
-        return False
-    if call.func.attr in ("cpu", "tolist", "item", "numpy"):
-        return True
-    if call.func.attr == "to":
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        return any(isinstance(part, ast.Constant) and part.value == "cpu" for part in given)
-    return call.func.attr in _KEEP_DEVICE and _on_cpu(call.func.value, scope, depth + 1)
