@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.deploy.docker_cli import run_options
-from dllint.deploy.docker_options import shared_memory
+from dllint.deploy.docker_options import Shm, shared_memory
 from dllint.deploy.option_words import words_of
 from dllint.deploy.sizes import docker_bytes
 from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Workload
@@ -23,12 +23,15 @@ _EXPRESSION = re.compile(r"\$\{\{(?:(?!\$\{\{).)*?\}\}", re.DOTALL)
 
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
-    """The command jobs of a file: the document itself, or the steps below `jobs`."""
+    """The command jobs of a file: the document itself, the trial of a sweep, or the steps below `jobs`."""
     for document in file.documents.trees:
         if not document.is_mapping or "apiVersion" in document:
             continue
         if _is_job(document):
             yield _workload(document, document, file)
+        trial = document.get("trial")
+        if trial is not None and _is_azure(document) and _is_job(trial, is_step=True):
+            yield _workload(trial, document, file)
         jobs = document.get("jobs")
         if jobs is not None and _is_azure(document):
             yield from (_workload(job, document, file) for _, job in jobs.pairs() if _is_job(job, is_step=True))
@@ -51,7 +54,7 @@ def _workload(job: Tree, document: Tree, file: DeployFile) -> Workload:
     assert command is not None
     code = _EXPRESSION.sub("", job.text_of("code") or document.text_of("code"))
     image = environment.get("image") if environment is not None and environment.is_mapping else environment
-    shm, flaws = _shared_memory(job, file)
+    shm = _shared_memory(job, file)
     folder = os.path.dirname(file.absolute)
     return Workload(
         AZURE_ML,
@@ -61,8 +64,10 @@ def _workload(job: Tree, document: Tree, file: DeployFile) -> Workload:
         folder=os.path.normpath(os.path.join(folder, code)) if ":" not in code else folder,
         image=Setting(_environment_name(image.text or ""), image.at, image.text or "") if image is not None else None,
         command=("sh", "-c", _EXPRESSION.sub("$X", command.text or "")),
-        shm=shm,
-        flaws=flaws,
+        shm=shm.memory,
+        flaws=shm.flaws,
+        host_ipc=shm.host_ipc,
+        ignored_size=shm.ignored_size,
         environment={key: value.text for key, value in _pairs(job.get("environment_variables"))},
         is_training=job.text_of("distribution", "type").lower() == "pytorch",
     )
@@ -78,22 +83,23 @@ def _environment_name(text: str) -> str:
     return found[1] if found else re.sub(r"^azureml:", "", text).partition("@")[0]
 
 
-def _shared_memory(job: Tree, file: DeployFile) -> tuple[SharedMemory, list[Flaw]]:
+def _shared_memory(job: Tree, file: DeployFile) -> Shm:
     size = job.get("resources", "shm_size")
     if size is None or size.is_null:
         return _of_docker_arguments(job.get("resources", "docker_args"), file)
     text = size.text or ""
     if "$" in text:
-        return SharedMemory(ShmSource.UNKNOWN), []
+        return Shm(SharedMemory(ShmSource.UNKNOWN))
     setting = Setting(docker_bytes(text), size.at, text)
     what = f"Azure ML reads a number and one of b, k, m and g as a size, not `{text}`"
     flaws = [Flaw(FlawKind.REFUSED, size.at, what)] if setting.value is None else []
-    return SharedMemory(ShmSource.SIZE, setting, size.at), flaws
+    return Shm(SharedMemory(ShmSource.SIZE, setting, size.at), flaws)
 
 
-def _of_docker_arguments(options: Tree | None, file: DeployFile) -> tuple[SharedMemory, list[Flaw]]:
+def _of_docker_arguments(options: Tree | None, file: DeployFile) -> Shm:
     if options is None:
-        return SharedMemory(ShmSource.PLATFORM), []
+        return Shm(SharedMemory(ShmSource.PLATFORM))
     found = shared_memory(run_options("docker", words_of(options, file)))
-    is_default = found.memory.source is ShmSource.DEFAULT
-    return SharedMemory(ShmSource.PLATFORM) if is_default else found.memory, found.flaws
+    if found.memory.source is ShmSource.DEFAULT:
+        found.memory = SharedMemory(ShmSource.PLATFORM)
+    return found

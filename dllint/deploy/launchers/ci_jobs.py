@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.deploy.commands import Word
 from dllint.deploy.docker_cli import Invocation, Option, run_options
 from dllint.deploy.docker_options import apply
+from dllint.deploy.launchers import gitlab
 from dllint.deploy.launchers.docker_run import image_flaws
 from dllint.deploy.option_words import words_of
 from dllint.deploy.texts import DeployFile
@@ -19,15 +20,11 @@ if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 GITHUB = Launcher("GitHub Actions", "give the job's container `options: --shm-size={size}`", checks=True)
-GITLAB = Launcher(
-    "GitLab CI", "set `shm_size = {size}` below `[runners.docker]` in the runner's config.toml", "{bytes}", checks=True
-)
 CIRCLECI = Launcher(
     "CircleCI",
     "its docker executor has no size for that: use a machine executor and `docker run --shm-size={size}`",
     checks=True,
 )
-_GITLAB_SCRIPTS = ("before_script", "script", "after_script")
 
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
@@ -36,7 +33,7 @@ def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
         if tree.get("jobs") is not None and ("on" in tree or "true" in tree or ".github" in file.path):
             yield from _github(tree, file, plan)
         elif file.name.endswith(".gitlab-ci.yml") or ".gitlab/" in file.path:
-            yield from _gitlab(tree, file, plan)
+            yield from gitlab.find(tree, file, plan)
         elif tree.get("jobs") is not None and (".circleci" in file.path or "version" in tree):
             yield from _circleci(tree, file, plan)
 
@@ -94,26 +91,6 @@ def _options(container: Tree, options: Tree | None, file: DeployFile) -> Invocat
 
 def _word(text: str, tree: Tree) -> Word:
     return Word(text, tree.at, known="${{" not in text)
-
-
-# GitLab
-
-
-def _gitlab(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
-    default = tree.get("default", "image") or tree.get("image")
-    for name, job in tree.pairs():
-        scripts = [text for key in _GITLAB_SCRIPTS if (part := job.get(key)) is not None for text in part.texts()]
-        own = job.get("image")
-        image = own if own is not None else default
-        if name == "default" or job.get("script") is None or image is None:
-            continue
-        written = image if image.text else image.get("name")
-        if written is not None and written.text and "$" not in written.text:
-            at = file.line_at(written.at.row)
-            workload = Workload(GITLAB, file.path, at, name, plan.root)
-            workload.image = Setting(written.text, written.at, written.text)
-            workload.command = ("\n".join(scripts),)
-            yield workload
 
 
 # CircleCI

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from yaml.nodes import MappingNode
+
 from dllint.deploy.launchers.kubernetes.containers import has_gpus
 from dllint.deploy.launchers.kubernetes.pods import Chain, Container, Pod, pod_of, specs
 from dllint.deploy.launchers.kubernetes.trainjob import RUNTIMES, runtime
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _ARGO = ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow")
-_DEFAULTS = ("volumes", "container", "script")
-"""Keys of an Argo workflow's template defaults that may mount something."""
 _SERVING = ("InferenceService", "RayService", "SeldonDeployment", "ServingRuntime", "ClusterServingRuntime")
 _MAIN = "pytorch"
 """The container of a PyTorchJob's pod that the training operator looks for."""
@@ -92,6 +92,17 @@ def _launched(replicas: Tree) -> tuple[str, ...] | None:
     return None
 
 
+# --- Volcano ---
+
+
+def _volcano(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
+    """A job's own volumes, each with the path of its mount, are mounted in all containers."""
+    if tree.text_of("apiVersion").startswith("batch.volcano.sh/"):
+        for container in pod.containers:
+            container.mounts += _items(tree, "spec", "volumes")
+    return (pod,)
+
+
 # --- Ray ---
 
 
@@ -125,6 +136,7 @@ _Shape = Callable[[Tree, Pod, Chain], Iterable[Pod]]
 _SHAPES: dict[str, _Shape] = {
     "PyTorchJob": _pytorch_job,
     "MPIJob": _mpi_job,
+    "Job": _volcano,
     "RayJob": _ray,
     "RayCluster": _ray,
 }
@@ -140,9 +152,9 @@ def _argo(tree: Tree) -> Iterator[Pod]:
         return
     shared = [*_items(spec, "volumes"), *_items(spec, "volumeClaimTemplates")]
     defaults = spec.get("templateDefaults")
-    may_mount = defaults is not None and any(key in defaults for key in _DEFAULTS)
+    shared += _items(defaults, "volumes") if defaults is not None else []
     for template in _items(spec, "templates"):
-        containers = list(_argo_containers(template))
+        containers = list(_argo_containers(template, defaults))
         if containers:
             volumes = [*_items(template, "volumes"), *shared]
             sources = [source for source in (spec, template, defaults) if source is not None]
@@ -152,7 +164,7 @@ def _argo(tree: Tree) -> Iterator[Pod]:
                 volumes,
                 spec if "hostIPC" in spec else None,
                 [note for note in notes if note is not None],
-                is_uncertain=may_mount or any(_may_mount(source.text_of("podSpecPatch")) for source in sources),
+                is_uncertain=any(_may_mount(source.text_of("podSpecPatch")) for source in sources),
             )
 
 
@@ -161,14 +173,17 @@ def _may_mount(patch: str) -> bool:
     return "shm" in patch or patch.lstrip().startswith("{{")
 
 
-def _argo_containers(template: Tree) -> Iterator[Container]:
+def _argo_containers(template: Tree, defaults: Tree | None) -> Iterator[Container]:
     name = template.text_of("name")
     for key in ("container", "script"):
-        container = template.get(key)
-        if container is not None and container.is_mapping:
+        own = template.get(key)
+        if own is not None and own.is_mapping:
+            default = defaults.get(key) if defaults is not None else None
+            container = _over(own, default)
             source = container.get("source")
             runs = (*_texts(container, "command"), source.text or "") if source is not None else None
-            yield Container(container, container.key_at, name, runs=runs)
+            mounts = _items(default, "volumeMounts") if default is not None else []
+            yield Container(container, container.key_at, name, runs=runs, mounts=mounts)
     group = template.get("containerSet")
     if group is not None:
         mounts = _items(group, "volumeMounts")
@@ -179,8 +194,17 @@ def _argo_containers(template: Tree) -> Iterator[Container]:
             yield Container(item, item.at, item.text_of("name"), is_init)
 
 
-def _items(tree: Tree, key: str) -> list[Tree]:
-    found = tree.get(key)
+def _over(own: Tree, default: Tree | None) -> Tree:
+    """A mapping on top of its defaults: keys that it has itself count, mappings are merged."""
+    if default is None or not default.is_mapping or not own.is_mapping:
+        return own
+    entries = {**dict(default.pairs()), **dict(own.pairs())}
+    pairs = [(found.key, _over(found, default.get(key)).node) for key, found in entries.items()]
+    return Tree(MappingNode(own.tag, pairs, own.node.start_mark, own.node.end_mark), own.key)
+
+
+def _items(tree: Tree, *keys: str) -> list[Tree]:
+    found = tree.get(*keys)
     return found.items() if found is not None else []
 
 

@@ -107,6 +107,9 @@ def _seen(mount: Tree) -> str:
 
 
 def _mounted(mount: Tree, pod: Pod) -> tuple[SharedMemory, list[Flaw]]:
+    claim = mount.get("volumeClaimName") or mount.get("volumeClaim")
+    if claim is not None:
+        return SharedMemory(ShmSource.DISK, at=claim.key_at), []
     volume = _volume(mount.text_of("name"), pod)
     if volume is None or is_conditional(volume):
         return _UNKNOWN, []
