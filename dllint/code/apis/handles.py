@@ -20,6 +20,8 @@ class HandleApi:
     """Whether `handle["key"]` keeps using it."""
     attribute_derives: bool = False
     """Whether `handle.name` keeps using it."""
+    parts: tuple[str, ...] = ()
+    """Attributes that keep using it, and so does what is counted out of them: `handle.pages[0]`."""
 
 
 _SHARED_OFFSET = "all workers move one shared file position, so records are read from wrong places, silently"
@@ -33,6 +35,9 @@ _ANSWERS = "workers read the answers to one another's requests"
 
 _OPEN = HandleApi("an open file", _SHARED_OFFSET)
 _ARCHIVE = HandleApi("an open archive", _ZIP, derives=("open", "extractfile"))
+_TIFF = HandleApi(
+    "an open TIFF file", _SHARED_OFFSET, derives=("aszarr",), parts=("pages", "series", "levels", "filehandle")
+)
 _DB = HandleApi("a database connection", _ANSWERS, derives=("cursor", "execute"))
 
 HANDLES: dict[str, HandleApi] = {
@@ -90,7 +95,8 @@ HANDLES: dict[str, HandleApi] = {
     "pysam.TabixFile": HandleApi("an open Tabix file", _SHARED_OFFSET),
     "pyBigWig.open": HandleApi("an open bigWig file", _SHARED_OFFSET),
     "soundfile.SoundFile": HandleApi("an open sound file", _SHARED_OFFSET),
-    "tifffile.TiffFile": HandleApi("an open TIFF file", _SHARED_OFFSET, attribute_derives=True),
+    "tifffile.TiffFile": _TIFF,
+    "tifffile.imread": _TIFF,
     "rasterio.open": HandleApi(
         "an open raster file",
         "it cannot be pickled (TypeError: self._hds cannot be converted to a Python object for pickling) under spawn "
@@ -134,11 +140,19 @@ HANDLE_WRAPPERS = frozenset(
         "zarr.group",
         "zarr.open",
         "zarr.open_group",
+        "zarr.open_array",
+        "zarr.open_consolidated",
+        "zarr.Array",
         "zarr.Group",
+        "dask.array.from_array",
+        "dask.array.from_zarr",
         "pandas.HDFStore",
     }
 )
 """Library objects that keep using the handle they are made over."""
+
+ONLY_WITH = {"tifffile.imread": "aszarr"}
+"""Calls that open a handle only where this argument is true; else they read."""
 
 ALSO_DESCRIPTORS = frozenset(
     {

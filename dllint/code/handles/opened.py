@@ -54,13 +54,23 @@ def handle_of(program: Program, value: Value) -> Handle | None:
     origin = value.origin
     api = _api(program, origin)
     if api is None:
-        return None
+        return _picked(program, value, origin)
     steps = list(value.chain())[::-1]
     if any(not _keeps(program, api, step, first=number == 0) for number, step in enumerate(steps)):
         return None
     if origin.name.startswith("lmdb."):  # one transaction holds its one reader slot: measured clean under fork
         api = _mild_lmdb(api)
     return Handle(api, origin, derived=True)
+
+
+def _picked(program: Program, value: Derived, origin: Product) -> Handle | None:
+    """The handle behind what is picked out of an object that was made over it: `zarr.open(store)["0"]`."""
+    if origin.name not in apis.HANDLE_WRAPPERS or not origin.name.startswith("zarr."):
+        return None
+    steps = list(value.chain())[::-1]
+    if any(step.via != "[]" or not _is_key(program, step, number == 0) for number, step in enumerate(steps)):
+        return None
+    return _wrapped(program, origin)
 
 
 def _wrapped(program: Program, value: Product) -> Handle | None:
@@ -93,7 +103,9 @@ def _keeps(program: Program, api: HandleApi, step: Derived, first: bool) -> bool
         return step.via[1:-2] in api.derives
     if step.via == "[]" and api.item_derives:
         return _is_key(program, step, first)
-    return api.attribute_derives and step.via.startswith(".")
+    if step.via == "[]":
+        return bool(api.parts)
+    return step.via.startswith(".") and (api.attribute_derives or step.via[1:] in api.parts)
 
 
 def _is_key(program: Program, step: Derived, first: bool) -> bool:
@@ -124,7 +136,9 @@ def _api(program: Program, value: Product) -> HandleApi | None:
 
 
 def _for_arguments(program: Program, api: HandleApi, value: Product) -> HandleApi | None:
-    """LMDB without its lock file is clean under fork; an HDF5 file in memory is no file."""
+    """LMDB without its lock file is clean under fork; some calls open only where an argument says so."""
+    if value.name in apis.ONLY_WITH and not _is(program, value, apis.ONLY_WITH[value.name], True):
+        return None
     if not value.name.startswith("lmdb."):
         return api
     if _is(program, value, "readonly", True) and _is(program, value, "lock", False):
