@@ -3,7 +3,8 @@
 ## What it does
 
 Reports CUDA tensors and modules that a dataset keeps and worker code touches, and CUDA tensors handed to
-`TensorDataset`, where the loader has workers.
+`TensorDataset`, in a list, or as the dataset itself, where the loader has workers. `"cuda" if
+torch.cuda.is_available() else "cpu"` counts as CUDA where the number of workers does not depend on it.
 
 ## Why it breaks workers
 
@@ -42,10 +43,13 @@ When the workers are started by spawn in a way that does not show in the source.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from dllint.basis import reported
 from dllint.code.facts import WorkerEntry
+from dllint.code.language import conditions
+from dllint.code.language.links import parent
 from dllint.code.language.values import Instance, Product
 from dllint.code.loaders.loader import Loader
 from dllint.code.program import Program
@@ -75,7 +79,7 @@ def cuda_state_in_dataset(entry: WorkerEntry) -> Iterator[Finding]:
     for loader in entry.loaders:
         yield from _tensors(loader)
     for item in entry.dataset.items if entry.dataset is not None else ():
-        if not _is_on_cuda(entry.program, item):
+        if not _is_on_cuda(entry.program, item, any(map(_has_workers_on_gpus, entry.loaders))):
             continue
         reads = entry.code.reads(item.owner, item.attribute)
         read = next((found for found in reads if uses.runs_in_worker_only(found[0])), None)
@@ -93,8 +97,16 @@ def cuda_state_in_dataset(entry: WorkerEntry) -> Iterator[Finding]:
         )
 
 
-def _is_on_cuda(program: Program, item: Item) -> bool:
-    if devices.is_on_cuda(program, item.value):
+def _has_workers_on_gpus(loader: Loader) -> bool:
+    """Whether it has workers on a machine with a GPU, too: no test of the device decides, nor one dict of several."""
+    tests = (ast.unparse(test).lower() for test, _ in conditions.leading_to(loader.call))
+    if any(word in test for test in tests for word in ("cuda", "device", "gpu")):
+        return False
+    return all(each.has_workers for each in loader.program.facts.loaders if each.call is loader.call)
+
+
+def _is_on_cuda(program: Program, item: Item, where_available: bool) -> bool:
+    if devices.is_on_cuda(program, item.value, where_available=where_available):
         return True
     binding = item.write.binding
     is_module = isinstance(item.value, Instance) or (isinstance(item.value, Product) and "nn." in item.value.name)
@@ -105,12 +117,18 @@ def _is_on_cuda(program: Program, item: Item) -> bool:
 
 def _tensors(loader: Loader) -> Iterator[Finding]:
     """CUDA tensors in a TensorDataset, or in a list, that the loader reads."""
-    for container in resident.held(loader):
+    for container in resident.held(loader, where_available=_has_workers_on_gpus(loader)):
         yield RULE.finding(
-            container.frame.scope.module.location(container.node),
+            container.frame.scope.module.location(_assignment(container.node)),
             "CUDA tensors are read by DataLoader workers: CUDA initialization error in the forked worker",
             help=_HELP,
             related=[loader.related()],
             symbol=container.frame.scope.qualname,
             evidence="tensors",
         )
+
+
+def _assignment(node: ast.AST) -> ast.AST:
+    """The statement that gives what is made a name; where it has none, the call or the list itself."""
+    around = parent(node)
+    return around if isinstance(around, (ast.Assign, ast.AnnAssign)) else node

@@ -20,34 +20,58 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 Container = Product | Collection | Derived
+_OF_TENSORS = frozenset({"torch.utils.data.TensorDataset", "torch.utils.data.StackDataset"})
+_ROWS = frozenset({"list", "tuple", "dict"})
+_DEEPEST = 2
 _FORMATS = (".with_format()", ".set_format()")
 
 
 def held(loader: Loader, *, where_available: bool = False) -> Iterator[Container]:
-    """The TensorDatasets and lists with CUDA tensors that a loader reads."""
+    """The TensorDatasets, lists and tensors on the GPU that a loader reads."""
     for value in loader.dataset_values():
         for container in datasets.parts(loader.program, value):
             if isinstance(container, (Product, Collection, Derived)) and _holds_cuda(
                 loader.program, container, where_available
             ):
                 yield container
+                if isinstance(container, Product) and container.name in _OF_TENSORS:
+                    break  # what a StackDataset is given, it reads by items
 
 
-def _holds_cuda(program: Program, value: Container, where_available: bool) -> bool:
-    """Whether a TensorDataset or a list holds tensors that are on the GPU."""
+def _holds_cuda(program: Program, value: Container, where_available: bool, depth: int = 0) -> bool:
+    """Whether a TensorDataset, a list or what else a loader takes items from is on the GPU."""
+    given = list(_given(program, value))
+    if any(devices.is_on_cuda(program, inner, where_available=where_available) for inner in given):
+        return True
+    rows = [inner for inner in given if isinstance(inner, Collection) and inner.kind in _ROWS]
+    return depth < _DEEPEST and any(_holds_cuda(program, row, where_available, depth + 1) for row in rows)
+
+
+def _given(program: Program, value: Container) -> Iterator[Value]:
+    """What a container of tensors holds; or the tensor, or the library's data set, that is read by items itself."""
     ev = program.evaluator
-    if isinstance(value, Product) and value.name == "torch.utils.data.TensorDataset":
-        given = [v for argument in value.node.args for v in ev.values(argument, value.frame)]
-    elif isinstance(value, Collection) and value.kind in ("list", "tuple"):
-        given = list(value.each or ()) + [v for item in value.items[:20] for v in ev.values(item, value.frame)]
-        given += [v for binding in containers.filled_later(value) for v in ev.bound(binding, value.frame)]
+    if isinstance(value, Product) and value.name in _OF_TENSORS:
+        for argument in (*value.node.args, *(keyword.value for keyword in value.node.keywords)):
+            yield from _unpacked(program, argument, value.frame)
+    elif isinstance(value, Collection) and value.kind in _ROWS:
+        yield from value.each or ()
+        yield from (inner for item in value.items[:20] for inner in ev.values(item, value.frame))
+        yield from (inner for binding in containers.filled_later(value) for inner in ev.bound(binding, value.frame))
+    elif isinstance(value, Product):
+        yield from (value,) if value.name in apis.FACTORIES else ()
     elif isinstance(value, Derived) and isinstance(value.origin, Product):
-        # A library's data set that is moved whole: `TUDataset(...).to("cuda")`.
-        moved = value.via in (".to()", ".cuda()")
-        return moved and devices.is_on_cuda(program, value, where_available=where_available)
-    else:
-        return False
-    return any(devices.is_on_cuda(program, v, where_available=where_available) for v in given)
+        # `TUDataset(...).to("cuda")`: a data set that is moved whole.
+        yield from (value,) if value.via in (".to()", ".cuda()") or value.origin.name in apis.FACTORIES else ()
+
+
+def _unpacked(program: Program, argument: ast.expr, frame: Frame) -> Iterator[Value]:
+    """What an argument is; what is in the list that is unpacked there."""
+    if not isinstance(argument, ast.Starred):
+        yield from program.evaluator.values(argument, frame)
+        return
+    for value in program.evaluator.values(argument.value, frame):
+        if isinstance(value, Collection):
+            yield from _given(program, value)
 
 
 _TO_THE_CPU = frozenset({"cpu", "to", "numpy", "tolist", "item", "copy_", "zeros", "empty", "full", "ones"})

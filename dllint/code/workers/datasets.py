@@ -143,8 +143,16 @@ def parts(program: Program, value: Value, depth: int = 0) -> Iterator[Value]:
         for argument in value.node.args[:1]:
             for inner in program.evaluator.values(argument, value.frame):
                 yield from parts(program, inner, depth + 1)
+                yield from (part for one in _listed(program, inner) for part in parts(program, one, depth + 1))
     elif isinstance(value, Derived) and value.via in ("[]", "each"):
         yield from parts(program, value.base, depth + 1)
+
+
+def _listed(program: Program, value: Value) -> Iterator[Value]:
+    """The datasets of a list that a wrapper is given: `ConcatDataset([train, test])`."""
+    if isinstance(value, Collection) and value.kind in ("list", "tuple"):
+        yield from value.each or ()
+        yield from (inner for item in value.items[:20] for inner in program.evaluator.values(item, value.frame))
 
 
 def read_by(program: Program, loader: Loader) -> list[Instance]:
