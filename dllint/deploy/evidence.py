@@ -31,7 +31,7 @@ _TRAINING_IMAGE = re.compile(
     r"pytorch/pytorch|nvidia/(?:pytorch|nemo)|rocm/pytorch(?:-[\w.-]+)?|mosaicml/(?:pytorch|llm-foundry|composer)"
     r"|ultralytics/(?:ultralytics|yolov\d+)|huggingface/(?:transformers|accelerate)-(?:pytorch[\w-]*|gpu[\w-]*)"
     r"|deepspeed/[\w.-]+|pytorchlightning/[\w.-]+|projectmonai/monai|winglian/axolotl|axolotlai/axolotl[\w-]*"
-    r"|(?:huggingface-)?pytorch-training[\w.-]*|[\w.-]*pytorch-notebook|gcr\.io/pytorch-(?:gpu|cpu|cu)[\w.-]*"
+    r"|(?:huggingface-)?pytorch-training[\w.-]*|[\w.-]*pytorch-notebook|jupyter-pytorch(?:-[\w-]+)?|gcr\.io/pytorch-(?:gpu|cpu|cu)[\w.-]*"
     r"|pytorch-(?:gpu|cu\d+)[\w.-]*"
     r")(?::|@|$)"
 )

@@ -71,7 +71,7 @@ class LoaderRun:
     def _passed(self, value: Value) -> str | None:
         """What the command, or the script itself, passes for the option that a value is the default of."""
         names = [value.name] if isinstance(value, Unknown) else _names_of(value) if isinstance(value, Const) else ()
-        texts = (self.given.get(name) or self._set_by_script(name) for name in names)
+        texts = (self.given[name] if name in self.given else self._set_by_script(name) for name in names)
         return next((text for text in texts if text is not None), None)
 
     def _set_by_script(self, name: str) -> str | None:

@@ -6,7 +6,7 @@ cycles; nothing here walks further than it is asked to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -121,13 +121,13 @@ class Tree:
             self._entries = _merged(self.node)
         return self._entries
 
-    def walk(self, deepest: int = 40) -> Iterator[Tree]:
-        """It and all values below it, each node once, in the order of the text."""
+    def walk(self, deepest: int = 40, without: Callable[[Tree], bool] | None = None) -> Iterator[Tree]:
+        """It and all values below it, each node once, in the order of the text; `without` some and what is below."""
         seen: set[int] = set()
         pending = [(self, 0)]
         while pending:
             tree, depth = pending.pop()
-            if id(tree.node) in seen:
+            if id(tree.node) in seen or (without is not None and without(tree)):
                 continue
             seen.add(id(tree.node))
             yield tree

@@ -190,7 +190,7 @@ def test_unknown_words_and_limits(tmp_path: Path) -> None:
 """
     found = chart(tmp_path, template, "workers: 4\n")
 
-    assert found.command == ("--workers=4", "", "ac")
+    assert found.command == ("--workers=4", "--x=", "ac")
     assert found.memory_limit is not None
     assert found.memory_limit.value is None
 

@@ -125,7 +125,7 @@ spec:
 """
     found = workloads_of(tmp_path, {"any.yaml": text})["t"]
 
-    assert found.command == ("python", "train.py", "--workers=4", "")
+    assert found.command == ("python", "train.py", "--workers=4", "--lr=")
     assert found.environment == {"W": "4", "LR": None}
     assert found.image is not None
     assert found.image.value is None

@@ -31,6 +31,7 @@ KUBERNETES = Launcher(
 )
 
 _REFERENCE = re.compile(r"\$?\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
+_OPTION = re.compile(r"--?\w[\w.-]*=")
 _TRAINS = re.compile(r"torchrun|torch\.distributed|accelerate|deepspeed|train|fine.?tune|\bfit\b", re.IGNORECASE)
 _TEMPLATE = re.compile(r"\{\{(?:(?!\{\{).)*?\}\}", re.DOTALL)
 _GPU = re.compile(r"[^/]+/(?:gpu|mig-|shared-gpu|vgpu)")
@@ -92,7 +93,7 @@ def command_of(tree: Tree, environment: dict[str, str | None]) -> tuple[str, ...
 
 
 def _word(tree: Tree, environment: dict[str, str | None], *, has_more: bool) -> str:
-    """A word with the container's own variables put in; empty where it cannot be known."""
+    """A word with the container's own variables put in; empty where it cannot be known, behind an option's name."""
     text = _TEMPLATE.sub("${UNSEEN}", tree.text or "")
     if any(mark.isspace() for mark in text):
         # A script: what it does with a variable is the shell's business.
@@ -105,7 +106,11 @@ def _word(tree: Tree, environment: dict[str, str | None], *, has_more: bool) -> 
         return known if known is not None else "{{"
 
     text = _REFERENCE.sub(value, text)
-    return text if is_known(text) else ""
+    if is_known(text):
+        return text
+    # The name of an option tells that its default does not count.
+    option = _OPTION.match(text)
+    return option[0] if option is not None else ""
 
 
 def has_gpus(limits: Tree | None) -> bool:

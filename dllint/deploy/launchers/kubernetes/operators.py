@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _ARGO = ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow")
+_KATIB = "Experiment"
 _SERVING = ("InferenceService", "RayService", "SeldonDeployment", "ServingRuntime", "ClusterServingRuntime")
 _MAIN = "pytorch"
 """The container of a PyTorchJob's pod that the training operator looks for."""
@@ -31,8 +32,10 @@ def pods(tree: Tree, plan: Plan) -> Iterator[Pod]:
     kind, group = tree.text_of("kind"), tree.text_of("apiVersion").partition("/")[0]
     if kind in _SERVING:
         return
-    if kind in _ARGO and group == "argoproj.io":
-        yield from _argo(tree)
+    if group == "argoproj.io" or kind == _KATIB:
+        # The trial of an experiment, and what a sensor creates, are objects within them.
+        yield from (pod for part in tree.walk() if _is_workflow(part) for pod in _argo(part))
+    if _is_workflow(tree):
         return
     for spec, chain in specs(tree):
         pod = pod_of(spec, chain)
@@ -76,7 +79,8 @@ def _mpi_job(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
         return (pod,)
     if any(around.node is workers.node for around in chain):
         launched = _launched(replicas)
-        for container in pod.containers:
+        # What mpirun starts over ssh or kubectl runs in the first container.
+        for container in pod.containers[:1]:
             container.runs = launched
         return (pod,)
     spec = tree.get("spec", "runLauncherAsWorker") or tree.get("spec", "runLauncherAsNode")
@@ -145,6 +149,10 @@ _SHAPES: dict[str, _Shape] = {
 # --- Argo Workflows ---
 
 
+def _is_workflow(tree: Tree) -> bool:
+    return tree.text_of("kind") in _ARGO and tree.text_of("apiVersion").startswith("argoproj.io/")
+
+
 def _argo(tree: Tree) -> Iterator[Pod]:
     """One pod for each template: its volumes are the workflow's and its own."""
     spec = tree.get("spec", "workflowSpec") or tree.get("spec")
@@ -153,7 +161,7 @@ def _argo(tree: Tree) -> Iterator[Pod]:
     shared = [*_items(spec, "volumes"), *_items(spec, "volumeClaimTemplates")]
     defaults = spec.get("templateDefaults")
     shared += _items(defaults, "volumes") if defaults is not None else []
-    for template in _items(spec, "templates"):
+    for template in _templates(spec):
         containers = list(_argo_containers(template, defaults))
         if containers:
             volumes = [*_items(template, "volumes"), *shared]
@@ -166,6 +174,15 @@ def _argo(tree: Tree) -> Iterator[Pod]:
                 [note for note in notes if note is not None],
                 is_uncertain=any(_may_mount(source.text_of("podSpecPatch")) for source in sources),
             )
+
+
+def _templates(spec: Tree) -> Iterator[Tree]:
+    """The templates of a workflow, those too that stand in the steps and tasks of others."""
+    for template in _items(spec, "templates"):
+        yield template
+        steps = [step for group in _items(template, "steps") for step in group.items()]
+        inline = (step.get("inline") for step in (*steps, *_items(template, "dag", "tasks")))
+        yield from (found for found in inline if found is not None)
 
 
 def _may_mount(patch: str) -> bool:

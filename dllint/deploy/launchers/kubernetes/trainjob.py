@@ -104,7 +104,7 @@ def _job(tree: Tree, file: DeployFile) -> _Job:
     job = _Job(tree, file)
     for key in _PATCHES:
         patches = tree.get("spec", key)
-        for part in patches.walk() if patches is not None else ():
+        for part in patches.walk(without=_is_of_others) if patches is not None else ():
             volumes, containers = part.get("volumes"), part.get("containers")
             job.volumes += volumes.items() if volumes is not None else []
             for container in containers.items() if containers is not None else ():
@@ -112,6 +112,14 @@ def _job(tree: Tree, file: DeployFile) -> _Job:
                 if added is not None and not any(word in container.text_of("name") for word in _OTHERS):
                     job.mounts += added.items()
     return job
+
+
+def _is_of_others(part: Tree) -> bool:
+    """Whether a part of a patch is meant for other jobs than the trainer's."""
+    targets = part.get("targetJobs")
+    names = [target.text_of("name") for target in targets.items()] if targets is not None else []
+    names = names or ([part.text_of("name")] if "template" in part else [])
+    return bool(names) and all(any(word in name for word in _OTHERS) for name in names)
 
 
 def _project(plan: Plan) -> _Project:
