@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
-from dllint.code.language.callables import innermost
+from dllint.code.language.callables import callables, innermost
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
@@ -118,6 +118,10 @@ class WorkerEntry:
                         yield target
                     elif isinstance(target, Function) and isinstance(target.receiver, Instance):
                         yield target.receiver
+        for value in self.plain_datasets():
+            # The transforms of a library's dataset; the project's own datasets have entries of their own.
+            if not isinstance(value, Instance):
+                yield from (inner for inner in callables(self.program, value) if isinstance(inner, Instance))
 
     def way(self, step: Step) -> list[Related]:
         """From the loader that starts the workers, where one is seen, to the function that `step` is."""
