@@ -30,6 +30,19 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _MOST_CALLABLES = 40
+_HOLDERS = (
+    ast.Lambda,
+    ast.Attribute,
+    ast.Name,
+    ast.Subscript,
+    ast.List,
+    ast.ListComp,
+    ast.Tuple,
+    ast.Call,
+    ast.BinOp,
+    ast.IfExp,
+)
+"""Expressions by which a library may be given something to call."""
 _CALLED_AT_ONCE = frozenset({"is_valid_file", "key"})
 """Arguments by which a library is given a function that it calls right then, and does not keep."""
 
@@ -113,7 +126,7 @@ def _given(program: Program, call: ast.Call, frame: Frame) -> Iterator[Value]:
 
 
 def _may_hold_callable(node: ast.AST) -> bool:
-    return isinstance(node, (ast.Lambda, ast.Attribute, ast.Name, ast.List, ast.Tuple, ast.Call, ast.BinOp, ast.IfExp))
+    return isinstance(node, _HOLDERS)
 
 
 def innermost(value: Value) -> Value:

@@ -341,13 +341,18 @@ def _made(ev: Evaluator, factory: Value, call: ast.Call, frame: Frame) -> Values
     return ev.returned(factory, None, frame) if isinstance(factory, Function) else UNKNOWNS
 
 
+_MOST_NAMES = 12
+
+
 def _getattr(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
-    if len(call.args) < 2 or not isinstance(call.args[1], ast.Constant):
+    """What has the name that a text says, or any of those that it may say: `getattr(transforms, args.transform)`."""
+    names = ev.infer(call.args[1], frame)[:_MOST_NAMES] if len(call.args) > 1 else ()
+    texts = [name.value for name in names if isinstance(name, Const) and isinstance(name.value, str)]
+    if not texts:
         return UNKNOWNS
-    name = str(call.args[1].value)
-    found = merge(ev.attribute(v, name, call, frame) for v in ev.infer(call.args[0], frame))
+    found = [ev.attribute(v, text, call, frame) for text in texts for v in ev.infer(call.args[0], frame)]
     default = ev.infer(call.args[2], frame) if len(call.args) > 2 else ()
-    return merge([found, default])
+    return merge([*found, default, () if len(texts) == len(names) else UNKNOWNS])
 
 
 _HANDLERS: dict[str, Handler] = {
