@@ -65,8 +65,39 @@ def of_item(program: Program, code: WorkerCode, item: Item) -> Threaded | None:
         frame = Frame(scope, Instance(item.owner))
         for call in scope.index().calls:
             if _is_called_on(program, call, api.started_by, item, frame):
-                return _threaded(made, api, Related("its threads are started here", scope.module.location(call)))
+                return _started_by(call, scope, api, made)
+    return _started_where_made(program, code, api, made)
+
+
+def _started_by(call: ast.Call, scope: Scope, api: ThreadedApi, made: Product) -> Threaded:
+    return _threaded(made, api, Related("its threads are started here", scope.module.location(call)))
+
+
+def _started_where_made(program: Program, code: WorkerCode, api: ThreadedApi, made: Product) -> Threaded | None:
+    """An object that the function which makes it has used by the time it hands it on: `Remote(urls, pool)`."""
+    scope, name = made.frame.scope, _given_name(made.node)
+    if not name or any(step.scope is scope for step in code.steps):
+        return None
+    started: ast.Call | None = None
+    for call in sorted(scope.index().calls, key=lambda call: (call.lineno, call.col_offset)):
+        holder, _, method = dotted(call.func).rpartition(".")
+        if holder == name and method in api.started_by:
+            started = started or call
+        elif started is not None and any(dotted(each) == name for each in _given(call)):
+            return _started_by(started, scope, api, made)
     return None
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _given_name(made: ast.Call) -> str:
+    """The one variable that an object is assigned to where it is made."""
+    around = parent(made)
+    return (
+        dotted(around.targets[0]) if isinstance(around, ast.Assign) and isinstance(around.targets[0], ast.Name) else ""
+    )
 
 
 def _made(program: Program, value: Value) -> tuple[ThreadedApi, Product] | None:

@@ -81,6 +81,42 @@ def find(program: Program) -> Iterator[Launch]:
             for call, scope in module.calls_of(name):
                 if _forks_ranks(program, call, Frame(scope)):
                     yield Launch(program, call, Frame(scope), name)
+        yield from _pools(program, module)
+
+
+def _pools(program: Program, module: Module) -> Iterator[Launch]:
+    """The forked pools of a module whose processes run what needs CUDA."""
+    for name in sorted(apis.POOL_MAPS) if module.has(watched.FORK) and b"Pool" in module.data else ():
+        for call, scope in module.calls_of(name):
+            frame = Frame(scope)
+            if call.args and _uses_cuda(program, call.args[0], frame):
+                for value in program.evaluator.values(call.func, frame):
+                    made = _forked_pool(program, value)
+                    if made is not None:
+                        yield Launch(program, *made, "Pool")
+
+
+def _forked_pool(program: Program, method: Value) -> tuple[ast.Call, Frame] | None:
+    """The call that makes the pool whose method a value is, where that forks."""
+    pool = method.base if isinstance(method, Derived) else None
+    if isinstance(pool, Derived) and pool.via == "with":
+        pool = pool.base
+    if isinstance(pool, Product) and pool.name in apis.POOLS and _forks_by_default(program, pool.frame):
+        return pool.node, pool.frame
+    if not isinstance(pool, Derived) or pool.via != ".Pool()" or not isinstance(pool.base, Product):
+        return None
+    forks = _is_forking_context(program, pool.base)
+    return (pool.node, pool.frame) if forks and isinstance(pool.node, ast.Call) else None
+
+
+def _is_forking_context(program: Program, made: Product) -> bool:
+    method = _argument(made.node, "method", 0)
+    return made.name in apis.CONTEXTS and _can_be(program, method, made.frame, "fork")
+
+
+def _forks_by_default(program: Program, frame: Frame) -> bool:
+    """Whether the module says itself that processes are forked."""
+    return program.facts.declared_start_methods(frame.scope.module) == {"fork"}
 
 
 def _speaks_of_forks(module: Module) -> bool:
@@ -101,18 +137,25 @@ def _forks(program: Program, function: Value, call: ast.Call, frame: Frame) -> b
         method = _argument(call, "start_method", 5)
         forks = method is not None and _can_be(program, method, frame, "fork")
         return forks and _uses_cuda(program, _argument(call, "fn", 0), frame)
+    if isinstance(function, External) and function.name in apis.PROCESSES:
+        return _forks_by_default(program, frame) and _uses_cuda(program, _argument(call, "target", 1), frame)
     if not isinstance(function, Derived) or not isinstance(function.base, Product):
         return False
     base = function.base
     if base.name in apis.CONTEXTS:
-        return _can_be(program, _argument(base.node, "method", 0), base.frame, "fork") and _uses_cuda(
-            program, _argument(call, "target", 1), frame
-        )
+        return _is_forking_context(program, base) and _uses_cuda(program, _argument(call, "target", 1), frame)
     strategy = _argument(base.node, "strategy", -1) if base.name in _TRAINERS else None
-    return strategy is not None and any(
-        isinstance(v, Const) and isinstance(v.value, str) and v.value.startswith(_FORKING_STRATEGIES)
-        for v in program.evaluator.values(strategy, base.frame)
-    )
+    given = program.evaluator.values(strategy, base.frame) if strategy is not None else ()
+    return any(_is_forking_strategy(program, value) for value in given)
+
+
+def _is_forking_strategy(program: Program, value: Value) -> bool:
+    """`"ddp_notebook"`, or `DDPStrategy(start_method="fork")`."""
+    if isinstance(value, Const):
+        return isinstance(value.value, str) and value.value.startswith(_FORKING_STRATEGIES)
+    if not isinstance(value, Product) or not value.name.endswith("Strategy"):
+        return False
+    return _can_be(program, _argument(value.node, "start_method", -1), value.frame, "fork")
 
 
 def _argument(call: ast.Call, name: str, position: int) -> ast.expr | None:
