@@ -10,7 +10,7 @@ OF_A_LOADER = (b"oader.", b"oaders[")
 FORK = b"fork"
 FORKED_RANKS = (b"notebook_launcher", b"start_processes", b"ddp_notebook")
 """What starts ranks by forking, whether it says "fork" or not."""
-CONTAINERS = (b"docker", b"podman", b"metaflow", b"kfp")
+CONTAINERS = (b"docker", b"podman", b"metaflow", b"kfp", b"kubernetes")
 """What Python code starts containers by."""
 
 GATES: dict[bytes, tuple[bytes, ...]] = {

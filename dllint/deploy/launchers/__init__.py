@@ -129,6 +129,7 @@ FRONT_ENDS: tuple[FrontEnd, ...] = (
 CODE_FRONT_ENDS: tuple[CodeFrontEnd, ...] = (
     CodeFrontEnd("metaflow", "metaflow"),
     CodeFrontEnd("kfp", "kfp"),
+    CodeFrontEnd("kubernetes_client", "kubernetes"),
     CodeFrontEnd("docker_argv", "docker"),
     CodeFrontEnd("docker_argv", "podman"),
     CodeFrontEnd("docker_sdk", "docker"),

@@ -17,9 +17,10 @@ from yaml import Mark
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from dllint.deploy.launchers.aws import of_definition
+from dllint.deploy.made_nodes import INTEGER, STRING
+from dllint.deploy.made_nodes import marks as made_marks
 from dllint.deploy.workload import Workload
 from dllint.files import Kind
-from dllint.finding import Location
 from dllint.syntax.hcl import Block, Body, Value, parse
 from dllint.syntax.jsonc import masked
 from dllint.syntax.python import CannotParseError
@@ -54,7 +55,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] =
     ast.Div: operator.truediv,
 }
 _DEEPEST = 40
-_STRING, _EXPRESSION, _INTEGER = "tag:yaml.org,2002:str", "!expression", "tag:yaml.org,2002:int"
+_EXPRESSION = "!expression"
 _NOWHERE = Mark("", 0, 0, 0, None, 0)
 _TAGS = {"true": "tag:yaml.org,2002:bool", "false": "tag:yaml.org,2002:bool", "null": "tag:yaml.org,2002:null"}
 
@@ -88,7 +89,7 @@ class _Module:
 
     def node(self, value: Value, depth: int = 0) -> Node:
         """A value as a node of the JSON that Terraform makes of it."""
-        marks = _marks(value.at)
+        marks = made_marks(value.at)
         if value.items is not None:
             return SequenceNode("", [self.node(item, depth + 1) for item in value.items], *marks)
         if value.pairs is not None:
@@ -107,11 +108,11 @@ class _Module:
         if len(source) > _LONGEST or not _ARITHMETIC.fullmatch(source):
             return None
         number = _number(_REFERENCE.sub(lambda found: self._number_of(found[0], depth), source))
-        return ScalarNode(_INTEGER, number, _NOWHERE, _NOWHERE) if number is not None else None
+        return ScalarNode(INTEGER, number, _NOWHERE, _NOWHERE) if number is not None else None
 
     def _number_of(self, reference: str, depth: int) -> str:
         node = self._referenced(reference, depth)
-        return str(node.value) if isinstance(node, ScalarNode) and node.tag == _INTEGER else "?"
+        return str(node.value) if isinstance(node, ScalarNode) and node.tag == INTEGER else "?"
 
     def _referenced(self, reference: str, depth: int) -> Node | None:
         """What `local.sizes.shm` stands for."""
@@ -147,8 +148,8 @@ def _definition(block: Block, module: _Module) -> Node:
     entries = [(name, module.node(body.attributes[key])) for key, name in _NAMES.items() if key in body.attributes]
     volumes = [_volume(volume, module) for volume in body.of("volume")]
     if volumes:
-        entries.append(("volumes", SequenceNode("", volumes, *_marks(at))))
-    return MappingNode("", [(_text(name, node), node) for name, node in entries], *_marks(at))
+        entries.append(("volumes", SequenceNode("", volumes, *made_marks(at))))
+    return MappingNode("", [(_text(name, node), node) for name, node in entries], *made_marks(at))
 
 
 def _volume(block: Block, module: _Module) -> Node:
@@ -158,10 +159,10 @@ def _volume(block: Block, module: _Module) -> Node:
     entries = [("name", module.node(attributes["name"]))] if "name" in attributes else []
     if "host_path" in attributes:
         path = module.node(attributes["host_path"])
-        entries.append(("host", MappingNode("", [(_text("sourcePath", path), path)], *_marks(at))))
+        entries.append(("host", MappingNode("", [(_text("sourcePath", path), path)], *made_marks(at))))
     drivers = block.body.of("docker_volume_configuration")
-    entries += [("dockerVolumeConfiguration", MappingNode("", [], *_marks(inner.at))) for inner in drivers]
-    return MappingNode("", [(_text(name, node), node) for name, node in entries], *_marks(at))
+    entries += [("dockerVolumeConfiguration", MappingNode("", [], *made_marks(inner.at))) for inner in drivers]
+    return MappingNode("", [(_text(name, node), node) for name, node in entries], *made_marks(at))
 
 
 def _moved(node: Node, marks: tuple[Mark, Mark]) -> Node:
@@ -189,13 +190,13 @@ def _value(node: ast.expr) -> Fraction:
 
 
 def _scalar(value: Value) -> Node:
-    marks = _marks(value.at)
+    marks = made_marks(value.at)
     if value.source.startswith('"'):
         # What is put into a string stays as it is written, such as `${var.tag}`.
-        return ScalarNode(_STRING, value.source[1:-1] if value.text is None else value.text, *marks, style='"')
+        return ScalarNode(STRING, value.source[1:-1] if value.text is None else value.text, *marks, style='"')
     if value.text is None:
         return ScalarNode(_EXPRESSION, value.source, *marks)
-    return ScalarNode(_TAGS.get(value.source, _INTEGER), value.text, *marks)
+    return ScalarNode(_TAGS.get(value.source, INTEGER), value.text, *marks)
 
 
 def _of_json(value: Value) -> Node | None:
@@ -210,12 +211,4 @@ def _of_json(value: Value) -> Node | None:
 
 
 def _text(text: str, where: Node) -> Node:
-    return ScalarNode(_STRING, text, where.start_mark, where.end_mark)
-
-
-def _marks(at: Location) -> tuple[Mark, Mark]:
-    end = max(at.end_column - 1, 0)
-    return (
-        Mark(at.path, 0, at.row - 1, at.column - 1, None, 0),
-        Mark(at.path, 0, at.end_row - 1, end - 1 if end else 0, None, 0),
-    )
+    return ScalarNode(STRING, text, where.start_mark, where.end_mark)
