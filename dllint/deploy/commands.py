@@ -65,6 +65,8 @@ class Command(NamedTuple):
     file: DeployFile
     folder: str
     """Absolute path of the folder that it is run in, as far as it can be told."""
+    compose_file: str | None = ""
+    """What COMPOSE_FILE is for it; empty where it is not set, None where its value cannot be known."""
 
     @property
     def texts(self) -> list[str]:

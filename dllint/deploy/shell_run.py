@@ -18,6 +18,7 @@ from dllint.syntax.shell_tree import HereDocument, RawWord, Simple, assigned
 
 _DECLARING = frozenset({"export", "local", "declare", "readonly", "typeset"})
 _READING = frozenset({"read", "getopts", "mapfile", "readarray"})
+_COMPOSE_FILE = "COMPOSE_FILE"
 _OWN_FOLDER = re.compile(r"dirname|BASH_SOURCE|\$0\b|\$\{0|PSScriptRoot|%~dp0")
 _UPWARDS = re.compile(r"(?:/\.\.)+/?$")
 _DEEPEST = 4
@@ -57,7 +58,7 @@ class _Run:
         if not words:
             return
         folder = self._folder(simple.depth)
-        command = Command(tuple(words), self._at(words, simple.words), self.file, folder)
+        command = Command(tuple(words), self._at(words, simple.words), self.file, folder, self._compose_file(simple))
         if command.name in ("cd", "pushd"):
             self._change_folder(words, folder)
         elif command.name in _DECLARING:
@@ -69,6 +70,15 @@ class _Run:
             yield command
             if nesting < _DEEPEST:
                 yield from self._inner(command, simple, before, nesting + 1)
+
+    def _compose_file(self, simple: Simple) -> str | None:
+        """What docker compose reads its files' names from, as set before the command, or earlier in the script."""
+        own = next((each for each in simple.assignments if each.name == _COMPOSE_FILE), None)
+        if own is None and not self.variables.has(_COMPOSE_FILE):
+            return ""
+        fields = self.variables.value(_COMPOSE_FILE) if own is None else self.variables.assigned(own)
+        is_known = fields is not None and all(field.known for field in fields)
+        return "".join(field.source.text for field in fields or ()) if is_known else None
 
     def _words(self, raw: Iterable[RawWord]) -> list[Word]:
         return [self._word(field) for word in raw for field in self.variables.fields(word)]

@@ -48,7 +48,7 @@ class Variables:
         name = assignment.name
         if assignment.is_array:
             self._arrays.add(name)
-        new = self._new(assignment)
+        new = self.assigned(assignment)
         if assignment.adds:
             before = self._values.get(name, ((),))
             values = tuple(self._added(old, new, assignment.is_array) for old in before)
@@ -58,7 +58,12 @@ class Variables:
             values = (*self._values.get(name, ()), *values)
         self._values[name] = values[-4:] if _size(values) < _MOST_CHARACTERS else ((_UNKNOWN,),)
 
-    def _new(self, assignment: Assignment) -> _Items:
+    def has(self, name: str) -> bool:
+        """Whether anything is known of a variable."""
+        return name in self._values
+
+    def assigned(self, assignment: Assignment) -> _Items:
+        """The value that an assignment gives."""
         if assignment.is_array:
             return tuple(field for item in assignment.items for field in self.fields(item))[:_MOST_ITEMS]
         return tuple(self._whole(item) for item in assignment.items)

@@ -30,10 +30,12 @@ class FrontEnd(NamedTuple):
     kinds: frozenset[Kind]
     words: tuple[tuple[bytes, ...], ...]
     """A file can matter only if it holds all the bytes of one of these."""
+    name: str = ""
+    """A part of the file's name, where only files of such names can matter."""
 
     def may_read(self, file: DeployFile) -> bool:
         """Whether a file can hold what this front end looks for, by its kind and bytes."""
-        return file.kind in self.kinds and any(file.has(*words) for words in self.words)
+        return file.kind in self.kinds and self.name in file.name and any(file.has(*words) for words in self.words)
 
     def find(self, file: DeployFile, plan: Plan) -> Iterator[Workload]:
         """The workloads that a file starts."""
@@ -96,6 +98,7 @@ FRONT_ENDS: tuple[FrontEnd, ...] = (
     ),
     FrontEnd("devcontainer", frozenset({Kind.JSON}), ((b"image",), (b"ockerfile",), (b"ocker",))),
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),
+    FrontEnd("compose", frozenset({Kind.YAML}), ((b"image",),), name="compose"),
     FrontEnd("gcp_batch", frozenset((Kind.YAML, Kind.JSON)), ((b"taskGroups", b"imageUri"),)),
     FrontEnd("quadlet", frozenset({Kind.QUADLET}), ((b"Image",),)),
     FrontEnd("nomad", frozenset({Kind.HCL}), ((b"task", b"driver"),)),

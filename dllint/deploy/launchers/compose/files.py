@@ -6,6 +6,8 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from yaml.nodes import MappingNode, ScalarNode
+
 from dllint.deploy.texts import DeployFile
 from dllint.files import Kind
 from dllint.syntax.python import CannotParseError
@@ -34,9 +36,19 @@ _SERVICE_KEYS = re.compile(
 )
 
 
+_FIRST_KEYS = re.compile(
+    "cpu_shares|cpuset|dns|dns_search|dockerfile|domainname|external_links|links|log_driver|log_opt|mac_address|"
+    "memswap_limit|net|read_only|security_opt|stop_signal|volume_driver|volumes_from"
+)
+"""What services of the first version of the format could have besides."""
+
+
 def may_be_compose(file: DeployFile) -> bool:
-    """Whether the bytes of a file have `services` as a key of the root."""
-    return file.kind is Kind.YAML and b"services" in file.data and bool(_ROOT_SERVICES.search(file.data))
+    """Whether the bytes of a file have `services` as a key of the root, or its name says that it is of compose."""
+    if file.kind is not Kind.YAML:
+        return False
+    has_services = b"services" in file.data and _ROOT_SERVICES.search(file.data) is not None
+    return has_services or (_NAME.fullmatch(file.name) is not None and file.has(b"image"))
 
 
 def compose_documents(file: DeployFile) -> list[Tree]:
@@ -46,7 +58,11 @@ def compose_documents(file: DeployFile) -> list[Tree]:
     documents, error = file.documents
     if error is not None and _is_recognisable(file):
         raise CannotParseError(error.reason, error.row, error.column)
-    return [document for document in documents if error is None and _is_compose(document)]
+    if error is not None:
+        return []
+    current = [document for document in documents if _is_compose(document)]
+    first = next(iter(documents), None)
+    return current or ([_modern(first)] if first is not None and _is_of_first_version(first, file) else [])
 
 
 def compose_files(plan: Plan) -> dict[str, list[Tree]]:
@@ -74,6 +90,24 @@ def _is_compose(document: Tree) -> bool:
     found = [service for _, service in services.pairs() if not service.is_null]
     known = [service for service in found if any(_SERVICE_KEYS.fullmatch(key) for key, _ in service.pairs())]
     return bool(found) and len(known) == len(found)
+
+
+def _is_of_first_version(document: Tree, file: DeployFile) -> bool:
+    """Whether the root of a file are services themselves, as in the first version of the format."""
+    services = document.pairs()
+    if not services or not _NAME.fullmatch(file.name):
+        return False
+    return all(
+        any(key in service for key in ("image", "build", "extends"))
+        and all(_SERVICE_KEYS.fullmatch(key) or _FIRST_KEYS.fullmatch(key) for key, _ in service.pairs())
+        for _, service in services
+    )
+
+
+def _modern(document: Tree) -> Tree:
+    """A file of the first version as the later ones have it."""
+    key = ScalarNode("tag:yaml.org,2002:str", "services", document.node.start_mark, document.node.start_mark)
+    return Tree(MappingNode(document.tag, [(key, document.node)], document.node.start_mark, document.node.end_mark))
 
 
 def base_of(folder: str, known: dict[str, list[Tree]], names: tuple[str, ...] = BASE_NAMES) -> str | None:

@@ -56,8 +56,8 @@ def _of(command: Command, plan: Plan, known: Mapping[str, list[Tree]]) -> Iterat
         return
     options = options_of(words)
     names = ("-c", "--compose-file") if stack is not None else ("-f", "--file")
-    written = [word for name, word in options.valued if name in names]
-    files = [_file(word, command.folder, plan, known) for word in written]
+    written = files_of(options, command, names)
+    files = [_file(text, command.folder, plan, known) for text in written]
     directory = next((word.text for name, word in options.valued if name == "--project-directory" and word.known), "")
     first = next((file for file in files if file is not None), None)
     folder = os.path.normpath(os.path.join(command.folder, directory)) if directory else os.path.dirname(first or "")
@@ -111,9 +111,20 @@ def options_of(words: tuple[Word, ...]) -> Options:
     return Options(valued, [], is_open)
 
 
-def _file(word: Word, folder: str, plan: Plan, known: Mapping[str, list[Tree]]) -> str | None:
-    """The compose file that a word names, from the command's folder, or from the project's root."""
-    if not word.known:
+def files_of(options: Options, command: Command, names: tuple[str, ...] = ("-f", "--file")) -> list[str | None]:
+    """The files that a command names, as written, by options or COMPOSE_FILE; None for one that is not known."""
+    written = [word.text if word.known else None for name, word in options.valued if name in names]
+    if written or command.compose_file == "":
+        return written
+    names_of_files = command.compose_file
+    if names_of_files is None:
+        return [None]
+    return [text for text in names_of_files.split(";" if ";" in names_of_files else ":") if text]
+
+
+def _file(text: str | None, folder: str, plan: Plan, known: Mapping[str, list[Tree]]) -> str | None:
+    """The compose file that a text names, from the command's folder, or from the project's root."""
+    if text is None:
         return None
-    paths = (os.path.normpath(os.path.join(start, word.text)) for start in (folder, plan.root))
+    paths = (os.path.normpath(os.path.join(start, text)) for start in (folder, plan.root))
     return next((path for path in paths if path in known), None)

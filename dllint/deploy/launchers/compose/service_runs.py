@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy import commands
 from dllint.deploy.commands import Command, Word
-from dllint.deploy.launchers.compose.invocations import behind_compose, options_of
+from dllint.deploy.launchers.compose.invocations import behind_compose, files_of, options_of
 
 if TYPE_CHECKING:
     from dllint.deploy.launchers.compose.projects import ComposeProject
@@ -61,8 +61,7 @@ def _of(command: Command) -> Iterator[ServiceRun]:
     if words is None:
         return
     options = options_of(words)
-    written = [word.text for name, word in options.valued if name in ("-f", "--file")]
-    files = tuple(os.path.basename(text) for text in written)
+    files = tuple(os.path.basename(text or "") for text in files_of(options, command))
     rest, entrypoint = _behind_options(options.rest)
     texts = (*entrypoint, *(word.text if word.known else "" for word in rest[1:]))
     if texts and rest[0].known:
