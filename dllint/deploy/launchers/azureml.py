@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy.docker_cli import run_options
 from dllint.deploy.docker_options import Shm, shared_memory
 from dllint.deploy.option_words import words_of
 from dllint.deploy.sizes import docker_bytes
 from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Workload
+from dllint.files import Kind
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -28,48 +29,79 @@ def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
         if not document.is_mapping or "apiVersion" in document:
             continue
         if _is_job(document):
-            yield _workload(document, document, file)
-        trial = document.get("trial")
-        if trial is not None and _is_azure(document) and _is_job(trial, is_step=True):
-            yield _workload(trial, document, file)
-        jobs = document.get("jobs")
-        if jobs is not None and _is_azure(document):
-            yield from (_workload(job, document, file) for _, job in jobs.pairs() if _is_job(job, is_step=True))
+            yield _workload(_Step(document), document, file)
+        if not _is_azure(document):
+            continue
+        jobs, trial = document.get("jobs"), document.get("trial")
+        parts = [*_pairs(jobs), *([("", trial)] if trial is not None else [])]
+        for step in (_Step(part, _component(part, file, plan)) for _, part in parts):
+            if step.text_of("command"):
+                yield _workload(step, document, file)
+
+
+class _Step(NamedTuple):
+    """A job, and the component that it runs where that stands somewhere else."""
+
+    job: Tree
+    component: Tree | None = None
+
+    def get(self, *keys: str) -> Tree | None:
+        """What the job says itself, else its component."""
+        found = self.job.get(*keys)
+        return found if found is not None or self.component is None else self.component.get(*keys)
+
+    def text_of(self, *keys: str) -> str:
+        """The text of a scalar; empty where there is none."""
+        found = self.get(*keys)
+        return (found.text or "") if found is not None else ""
+
+
+def _component(step: Tree, file: DeployFile, plan: Plan) -> Tree | None:
+    """The component of a step: it stands there, or in a file of the project."""
+    component = step.get("component")
+    if component is None or component.is_mapping:
+        return component
+    found = plan.file_at((component.text or "").removeprefix("file:"), file.folder)
+    return next(iter(found.documents.trees), None) if found is not None and found.kind is Kind.YAML else None
 
 
 def _is_azure(tree: Tree) -> bool:
     return "azureml" in tree.text_of("$schema")
 
 
-def _is_job(tree: Tree, *, is_step: bool = False) -> bool:
+def _is_job(tree: Tree) -> bool:
     """Whether it is a command job, by its schema or by the references that only Azure has."""
     if not tree.text_of("command"):
         return False
     references = f"{tree.text_of('environment')} {tree.text_of('compute')}"
-    return is_step or _is_azure(tree) or "azureml:" in references
+    return _is_azure(tree) or "azureml:" in references
 
 
-def _workload(job: Tree, document: Tree, file: DeployFile) -> Workload:
-    command, environment = job.get("command"), job.get("environment")
+def _workload(step: _Step, document: Tree, file: DeployFile) -> Workload:
+    command, environment = step.get("command"), step.get("environment")
     assert command is not None
-    code = _EXPRESSION.sub("", job.text_of("code") or document.text_of("code"))
+    code, where = step.get("code") or document.get("code"), file.absolute
+    if code is not None and step.component is not None and code.path != file.path:
+        where = os.path.join(file.folder, step.job.text_of("component").removeprefix("file:"))
+    path = _EXPRESSION.sub("", (code.text or "") if code is not None else "")
     image = environment.get("image") if environment is not None and environment.is_mapping else environment
-    shm = _shared_memory(job, file)
-    folder = os.path.dirname(file.absolute)
+    shm = _shared_memory(step, file)
+    folder = os.path.dirname(where)
+    anchor = command if command.path == file.path else step.get("component") or command
     return Workload(
         AZURE_ML,
         file.path,
-        command.key_at,
-        name=job.text_of("name") or job.text_of("display_name"),
-        folder=os.path.normpath(os.path.join(folder, code)) if ":" not in code else folder,
+        anchor.key_at,
+        name=step.text_of("name") or step.text_of("display_name"),
+        folder=os.path.normpath(os.path.join(folder, path)) if ":" not in path else folder,
         image=Setting(_environment_name(image.text or ""), image.at, image.text or "") if image is not None else None,
         command=("sh", "-c", _EXPRESSION.sub("$X", command.text or "")),
         shm=shm.memory,
         flaws=shm.flaws,
         host_ipc=shm.host_ipc,
         ignored_size=shm.ignored_size,
-        environment={key: value.text for key, value in _pairs(job.get("environment_variables"))},
-        is_training=job.text_of("distribution", "type").lower() == "pytorch",
+        environment={key: value.text for key, value in _pairs(step.get("environment_variables"))},
+        is_training=step.text_of("distribution", "type").lower() == "pytorch",
     )
 
 
@@ -83,10 +115,10 @@ def _environment_name(text: str) -> str:
     return found[1] if found else re.sub(r"^azureml:", "", text).partition("@")[0]
 
 
-def _shared_memory(job: Tree, file: DeployFile) -> Shm:
-    size = job.get("resources", "shm_size")
+def _shared_memory(step: _Step, file: DeployFile) -> Shm:
+    size = step.get("resources", "shm_size")
     if size is None or size.is_null:
-        return _of_docker_arguments(job.get("resources", "docker_args"), file)
+        return _of_docker_arguments(step.get("resources", "docker_args"), file)
     text = size.text or ""
     if "$" in text:
         return Shm(SharedMemory(ShmSource.UNKNOWN))

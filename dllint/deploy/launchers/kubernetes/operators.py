@@ -77,14 +77,17 @@ def _mpi_job(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
     workers = replicas.get("Worker") if replicas is not None else None
     if replicas is None or workers is None:
         return (pod,)
-    if any(around.node is workers.node for around in chain):
+    # Both may be one text, by an alias.
+    spec = workers.get("template", "spec")
+    is_shared = spec is not None and pod.spec is not None and spec.node is pod.spec.node
+    if is_shared or any(around.node is workers.node for around in chain):
         launched = _launched(replicas)
         # What mpirun starts over ssh or kubectl runs in the first container.
         for container in pod.containers[:1]:
             container.runs = launched
         return (pod,)
-    spec = tree.get("spec", "runLauncherAsWorker") or tree.get("spec", "runLauncherAsNode")
-    return (pod,) if spec is not None and spec.is_true else ()
+    also = tree.get("spec", "runLauncherAsWorker") or tree.get("spec", "runLauncherAsNode")
+    return (pod,) if also is not None and also.is_true else ()
 
 
 def _launched(replicas: Tree) -> tuple[str, ...] | None:
