@@ -26,6 +26,7 @@ _FACTORIES = frozenset(f"torch.{name}" for name in ("empty", "full", "ones", "ra
 _FIXED_SIZE = frozenset({"Resize", "CenterCrop", "RandomCrop", "RandomResizedCrop"})
 _NUMPY_FACTORIES = frozenset(f"numpy.{name}" for name in ("empty", "full", "ones", "zeros"))
 _TRANSFORMS = "torchvision.transforms"
+_TENSORS = "torch.utils.data.TensorDataset"
 _COMPOSES = (f"{_TRANSFORMS}.Compose", f"{_TRANSFORMS}.v2.Compose")
 _COLOUR = frozenset({"CIFAR10", "CIFAR100", "FakeData", "ImageFolder", "ImageNet", "Places365", "STL10", "SVHN"})
 """Datasets of torchvision whose images have three channels."""
@@ -90,9 +91,11 @@ def _returns(method: FunctionScope) -> Iterator[ast.expr]:
 
 
 def _of_external(of: _Reading, program: Program, value: Value) -> int:
-    """A dataset of torchvision, also a part of one: an image through its `transform`, and a label."""
+    """A dataset of a library, also a part of one: of torchvision an image through its `transform`, and a label; of a
+    TensorDataset a row of each tensor."""
     found = list(parts(program, value))
     sizes = [_of_torchvision(of, part) for part in found if _is_torchvision(part)]
+    sizes += [_of_tensors(of, part) for part in found if isinstance(part, Product) and part.name == _TENSORS]
     of.is_exact = of.is_exact and len(sizes) == len(found)
     return of.least(sizes)
 
@@ -109,6 +112,17 @@ def _of_torchvision(of: _Reading, value: Value) -> int:
         return 0
     channels, side = 3 if name in _COLOUR else 1, _SIDES.get(name, 0)
     return of.least([_transformed(of, v, channels, side) for v in of.ev.infer(transform, value.frame)])
+
+
+def _of_tensors(of: _Reading, dataset: Product) -> int:
+    size = 0
+    for argument in dataset.node.args:
+        made = of.ev.infer(argument, dataset.frame)
+        factories = [value for value in made if isinstance(value, Product) and value.name in _FACTORIES]
+        row = of.least([_of_factory(of, value, leading=1) for value in factories])
+        of.is_exact = of.is_exact and row > 0 and len(factories) == len(made)
+        size += row
+    return size
 
 
 def _argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None:
@@ -177,7 +191,8 @@ def _of_value(of: _Reading, value: Value, depth: int) -> int:
     return _of_call(of, value.node, value.frame, depth + 1)
 
 
-def _of_factory(of: _Reading, made: Product) -> int:
+def _of_factory(of: _Reading, made: Product, leading: int = 0) -> int:
+    """Bytes of an array; without the first so many of its dimensions."""
     call, frame = made.node, made.frame
     arguments = list(call.args)
     named = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -187,10 +202,16 @@ def _of_factory(of: _Reading, made: Product) -> int:
         arguments = list(filter(_is_display, arguments))[:1]
     elif made.name.endswith((".full",)) or made.name.startswith("numpy."):
         arguments = arguments[:1]
-    if len(arguments) == 1 and isinstance(arguments[0], (ast.Tuple, ast.List)):
-        arguments = list(arguments[0].elts)
+    if len(arguments) == 1:
+        shapes = of.ev.infer(arguments[0], frame)
+        if isinstance(arguments[0], (ast.Tuple, ast.List)):
+            arguments = list(arguments[0].elts)
+        elif not shapes or not all(isinstance(shape, Const) for shape in shapes):
+            return 0
+    if any(isinstance(argument, ast.Starred) for argument in arguments):
+        return 0
     count = 1
-    for argument in arguments:
+    for argument in arguments[leading:]:
         sizes = [v.value if isinstance(v, Const) else None for v in of.ev.infer(argument, frame)]
         whole = [size for size in sizes if isinstance(size, int)]
         if not whole or len(whole) < len(sizes):
