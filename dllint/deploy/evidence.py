@@ -56,6 +56,11 @@ _TOOLS = frozenset(
 _TOOL_MODULES = frozenset({"build", "venv", "ensurepip", "compileall", "py_compile"})
 _SETUP = "setup.py"
 _TRAINER_IMPORTS = ("from transformers", "import transformers", "from trl", "import trl")
+_EXAMPLES = re.compile(
+    r"\b(?:transformers/examples/|trl/(?:trl|examples)/"
+    r"|git clone (?:-\S+ )*\S*huggingface/(?:transformers|trl)(?:\.git)?(?=\s|$))"
+)
+"""Where scripts of transformers and TRL lie, or are fetched from."""
 _TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "tox", "nox"})
 _TRAINS = re.compile(
     r"(?:^|[/_.-])(?:pre|re)?(?:train|fine-?tune|finetuning|training|fit)(?:[/_.-]|$|er\b)", re.IGNORECASE
@@ -106,6 +111,8 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
         return f"{os.path.basename(loader.loader.path)}, which it runs, starts DataLoader workers"
     seen = [run for run in found.runs if run.module is not None]
     if seen and not found.loaders and not _may_train_unseen(found, plan):
+        return ""
+    if len(seen) == len(found.runs) and found.may_have_no_workers:
         return ""
     if workload.is_training:
         return f"{workload.launcher.name} starts it as a PyTorch training job"
@@ -225,13 +232,15 @@ def _gives_no_workers(found: Training) -> bool:
 
 
 def _leaves_workers_out(found: Training, plan: Plan) -> bool:
-    """Whether a script of the project trains by the trainer of transformers or TRL, whose default is no workers, and
-    nothing that they import, lies around them, or stands in the command gives it any."""
+    """Whether a script, of the project or of theirs, trains by the trainer of transformers or TRL, whose default is no
+    workers, and nothing that they import, lies around them, or stands in the command gives it any."""
     option = "dataloader_num_workers"
     scripts = [run.module for run in found.runs if run.module is not None]
-    words = (word for run in found.runs for word in (*found.words, *run.words))
-    if not scripts or any(option in word for word in words):
+    words = [word for run in found.runs for word in (*found.words, *run.words)]
+    if any(option in word for word in words):
         return False
+    if not scripts:
+        return bool(found.runs) and any(_EXAMPLES.search(word) for word in words)
     if plan.use(scripts, plan.program.modules_with(option)):
         return False
     folders = tuple(os.path.dirname(os.path.dirname(script.absolute)) + "/" for script in scripts)

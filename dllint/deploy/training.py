@@ -249,15 +249,21 @@ class Training:
         """Whether a loader of its scripts certainly starts workers."""
         return any((loader.workers or 0) > 0 and not self._may_leave_out(loader) for loader in self.loaders)
 
+    @property
+    def may_have_no_workers(self) -> bool:
+        """Whether its scripts have loaders, and each of them may be built without workers where there is no GPU."""
+        return bool(self.loaders) and all(map(self._may_leave_out, self.loaders))
+
     def _may_leave_out(self, loader: LoaderRun) -> bool:
         """Whether a pod without a GPU runs `DataLoader(..., **({"num_workers": 1} if use_cuda else {}))`.
 
-        Each way to call one loader is a loader of its own, in the same place.
+        Each way to call one loader is a loader of its own, in the same place, or the argument is passed on some ways.
         """
         if self.workload.gpus or self.workload.launcher.name != "Kubernetes":
             return False
         same = [other for other in self.loaders if other.loader.location == loader.loader.location]
-        return any(other.most_workers == 0 for other in same)
+        is_optional = loader.loader.option("num_workers").absent is None
+        return is_optional or any(other.most_workers == 0 for other in same)
 
     @property
     def has_no_workers(self) -> bool:
