@@ -185,7 +185,7 @@ def _command(stage: Stage, instruction: Instruction, given: Mapping[str, str]) -
 def _run_by(instruction: Instruction) -> tuple[str, ...]:
     if instruction.json is not None:
         return tuple(instruction.json)
-    return (instruction.rest,) if instruction.rest else ()
+    return ("/bin/sh", "-c", instruction.rest) if instruction.rest else ()
 
 
 _READERS = {

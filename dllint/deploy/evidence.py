@@ -13,7 +13,7 @@ from fnmatch import fnmatch
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from dllint.deploy.images import Image, built_for
+from dllint.deploy.images import Image, built_for, words_of
 from dllint.deploy.loading import may_load
 from dllint.deploy.pages import speaks_of_else
 from dllint.deploy.remounts import heed
@@ -73,13 +73,13 @@ _NO_WORKERS = re.compile(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\
 
 def training(workload: Workload, plan: Plan) -> Training | None:
     """The workload as one that trains with torch; None where the evidence for that is missing or speaks against it."""
-    ways = (workload, *(replace(workload, command=words) for words in workload.also_runs))
+    ways = (workload, *(replace(workload, start=start) for start in workload.also_runs))
     return next((found for way in ways if (found := _training(way, plan)) is not None), None)
 
 
 def _training(workload: Workload, plan: Plan) -> Training | None:
     image = built_for(workload, plan)
-    words = _words(workload, image)
+    words = words_of(workload, image)
     found = Training(workload, plan, "", words)
     commands = [without_prefix(command) for command in simple_commands(words)]
     if _switches_workers_off(words) or found.has_no_workers or _is_other(commands, found.runs):
@@ -94,15 +94,6 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
     if found.why:
         heed(workload, words, plan)
     return found if found.why else None
-
-
-def _words(workload: Workload, image: Image | None) -> tuple[str, ...]:
-    """What runs: the workload's own words behind the image's entry point, else all of the image's."""
-    if image is None:
-        return workload.command or ()
-    if workload.command is None:
-        return image.command or ()
-    return (*(image.entrypoint or ()), *workload.command)
 
 
 def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[list[str]], found: Training) -> str:

@@ -78,12 +78,12 @@ class Image:
 
     @property
     def entrypoint(self) -> tuple[str, ...] | None:
-        """The words of its ENTRYPOINT, a shell string as one word; None where it has none of its own."""
+        """The words of its ENTRYPOINT; None where it has none of its own."""
         return self.stage.entrypoint
 
     @property
     def arguments(self) -> tuple[str, ...] | None:
-        """The words of its CMD, a shell string as one word; None where it has none of its own."""
+        """The words of its CMD; None where it has none of its own."""
         return self.stage.command
 
     @property
@@ -189,6 +189,20 @@ def _build_time_only(instruction: Instruction, file: DeployFile) -> str:
 def built_for(workload: Workload, plan: Plan) -> Image | None:
     """The image that a workload runs, where the project builds it."""
     return plan.shared(Images).built_for(workload)
+
+
+def words_of(workload: Workload, image: Image | None) -> tuple[str, ...]:
+    """What runs in a container: its own words, and those of the image's ENTRYPOINT and CMD that they do not replace."""
+    start = workload.start
+    if image is None:
+        return start.words
+    if start.entrypoint is None:
+        command = image.arguments if start.command is None else start.command
+        return (*(image.entrypoint or ()), *(command or ()))
+    if not start.words:
+        # An empty entry point alone takes nothing but the image's away.
+        return image.arguments or ()
+    return start.words
 
 
 def built_by_command(tag: str, plan: Plan) -> Image | None:

@@ -30,12 +30,12 @@ def speaks_of_else(workload: Workload, plan: Plan) -> bool:
     """Whether a command on a page shows how to run anything in an image, or something that does not train."""
     if not workload.path.endswith(_PAGES):
         return False
-    return _is_to_fill_in(workload.command) or _OTHER_CHAPTERS.search(_chapter(workload, plan)) is not None
+    return _is_to_fill_in(workload.start.words) or _OTHER_CHAPTERS.search(_chapter(workload, plan)) is not None
 
 
-def _is_to_fill_in(command: tuple[str, ...] | None) -> bool:
+def _is_to_fill_in(command: tuple[str, ...]) -> bool:
     """Whether the reader has to say what runs; an unknown word is an empty one."""
-    words = [word for word in command or () if not _INTERPRETERS.fullmatch(os.path.basename(word))]
+    words = [word for word in command if not _INTERPRETERS.fullmatch(os.path.basename(word))]
     return bool(words) and all(not word or _TO_FILL_IN.fullmatch(word) for word in words)
 
 

@@ -7,6 +7,7 @@ absent.
 
 from __future__ import annotations
 
+import shlex
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -104,6 +105,28 @@ class Launcher(NamedTuple):
         return (advice or self.advice).replace("{size}", self.spell(size))
 
 
+def words_in(text: str) -> tuple[str, ...]:
+    """The words of a command that is one string, taken apart as a shell does; itself where a quote is left open."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return (text,)
+
+
+class Start(NamedTuple):
+    """What a container is told to run: words, a shell's text as one of them; one that cannot be known is empty."""
+
+    entrypoint: tuple[str, ...] | None = None
+    """In the place of the image's ENTRYPOINT, whose CMD goes with it; None where the image's own runs."""
+    command: tuple[str, ...] | None = None
+    """In the place of the image's CMD, behind the entry point; None where the image's own runs."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*(self.entrypoint or ()), *(self.command or ()))
+
+
 DOCKERFILE = Launcher("Dockerfile", "run it with `--shm-size={size}`, or `shm_size: '{size}b'` in compose")
 """An image that is built here and that nobody is seen to run."""
 
@@ -124,11 +147,10 @@ class Workload:
     image: Setting[str] | None = None
     """The image; None where it is built from `build` alone, or not said."""
     build: Build | None = None
-    command: tuple[str, ...] | None = None
-    """Words of entrypoint and command as given, shell strings as one word; None where the image's own runs.
-    A word that cannot be known is the empty string."""
-    also_runs: tuple[tuple[str, ...], ...] = ()
-    """The words of other commands that the project runs in it instead (`docker compose run`)."""
+    start: Start = Start()
+    """What runs in it."""
+    also_runs: tuple[Start, ...] = ()
+    """What else the project runs in it instead (`docker compose run`)."""
     workdir: str = ""
     """The folder in the container that the command starts in, where it is said."""
     shm: SharedMemory = SharedMemory()

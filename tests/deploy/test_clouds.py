@@ -33,7 +33,7 @@ def test_a_batch_job(tmp_path: Path) -> None:
     found = batch(tmp_path, {"resourceRequirements": requirements, "ulimits": ulimits})
     assert (found.launcher.name, found.at.row, found.shm.source) == ("AWS Batch", 4, ShmSource.DEFAULT)
     assert found.launcher.says(8 << 30).endswith('{"sharedMemorySize": 8192}` (MiB)')
-    assert found.command == ("python", "train.py")
+    assert found.start.words == ("python", "train.py")
     assert found.memory_limit is not None and found.memory_limit.value == 2048 * MIB
     assert found.nofile is not None and found.nofile.value == 1024
     assert found.gpus
@@ -102,7 +102,7 @@ def test_azure_jobs(tmp_path: Path) -> None:
     plain = azure(tmp_path, "distribution: {type: pytorch}\n")
     assert (plain.shm.source, plain.at.row, plain.is_training) == (ShmSource.PLATFORM, 1, True)
     assert plain.folder == str(tmp_path / "src")
-    assert plain.command == ("sh", "-c", "torchrun train.py --lr $X")
+    assert plain.start.words == ("sh", "-c", "torchrun train.py --lr $X")
     sized = azure(tmp_path, "resources: {shm_size: 64m}\n")
     assert sized.shm.size is not None and sized.shm.size.value == 64 * MIB and sized.shm.size.at.row == 4
     refused = azure(tmp_path, "resources: {shm_size: 16Gi}\n")
@@ -134,7 +134,7 @@ def google(folder: Path, container: dict[str, Any]) -> Workload:
 def test_google_jobs(tmp_path: Path) -> None:
     plain = google(tmp_path, {})
     assert (plain.shm.source, plain.at.row, plain.at.end_row) == (ShmSource.DEFAULT, 7, 8)
-    assert plain.command == ("python", "train.py")
+    assert plain.start.words == ("python", "train.py")
     options = google(tmp_path, {"options": "--gpus all --ulimit nofile=1024:1024 --shm-size 64m"})
     assert options.at.row == 13 and options.gpus
     assert options.shm.size is not None and options.shm.size.value == 64 * MIB
@@ -179,7 +179,7 @@ def test_the_words_of_a_quadlet(tmp_path: Path) -> None:
         tmp_path,
         "Exec=python train.py --workers 8\nUlimit=nofile=1024:2048\nEnvironment=A=1\nAddDevice=nvidia.com/gpu=all",
     )
-    assert found.command == ("python", "train.py", "--workers", "8")
+    assert found.start.words == ("python", "train.py", "--workers", "8")
     assert found.nofile is not None and found.nofile.value == 1024
     assert found.environment == {"A": "1"} and found.gpus
 

@@ -115,7 +115,7 @@ def test_containers_of_components(tmp_path: Path) -> None:
     container = "dsl.ContainerSpec(image='pytorch/pytorch', command=['torchrun'], args=['train.py', n])"
     head = f"@dsl.container_component\ndef cont(n: str):\n    return {container}\n@dsl.component"
     found = tasks(tmp_path, "    cont(n='1')\n    dsl.ContainerOp('c', image='x', command=['a'])", head)
-    assert [(w.image and w.image.value, w.command) for w in found] == [
+    assert [(w.image and w.image.value, w.start.words) for w in found] == [
         ("pytorch/pytorch", ("torchrun", "train.py", "1")),
         ("x", ("a",)),
     ]

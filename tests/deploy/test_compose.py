@@ -29,7 +29,7 @@ def test_a_service_has_its_place_image_command_and_limits(tmp_path: Path) -> Non
     )
     assert (found.at.row, found.at.column, found.at.end_column) == (2, 3, 8)
     assert found.image is not None and found.image.value == "pytorch/pytorch"
-    assert found.command == ("tini", "--", "python", "train.py", "--workers", "8")
+    assert found.start.words == ("tini", "--", "python", "train.py", "--workers", "8")
     assert found.folder == str(tmp_path / "src")
     assert found.memory_limit is not None and found.memory_limit.value == 8 * GIB
     assert found.cpu_limit is not None and found.cpu_limit.value == 2.5

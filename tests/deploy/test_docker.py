@@ -98,7 +98,7 @@ def test_limits_and_words(tmp_path: Path) -> None:
     assert workload.nofile is not None and workload.nofile.value == 1024
     assert workload.gpus and workload.workdir == "/w"
     assert workload.environment == {"A": "1", "B": None}
-    assert workload.command == ("bash", "python", "train.py")
+    assert workload.start.words == ("bash", "python", "train.py")
     assert workload.image is not None and workload.image.value == IMAGE
 
 
@@ -175,7 +175,7 @@ def test_packages_come_out_of_another_stage(tmp_path: Path) -> None:
 
 def test_a_new_entry_point_forgets_the_command(tmp_path: Path) -> None:
     text = 'FROM a AS b\nCMD ["x"]\nFROM b\nENTRYPOINT python train.py\n'
-    assert image(tmp_path, text).command == ("python train.py",)
+    assert image(tmp_path, text).command == ("/bin/sh", "-c", "python train.py")
 
 
 def test_what_is_not_known_of_a_base_stays_as_written(tmp_path: Path) -> None:
@@ -309,13 +309,13 @@ def test_github_jobs(tmp_path: Path, container: str, source: ShmSource, rows: tu
     workload = one(tmp_path, {".github/workflows/train.yml": text})
     assert workload.shm.source is source
     assert (workload.at.row, workload.at.end_row) == rows
-    assert workload.command == ("python train.py",)
+    assert workload.start.words == ("python train.py",)
 
 
 def test_gitlab_jobs(tmp_path: Path) -> None:
     text = "image: python\ntrain:\n  image: {name: pytorch/pytorch}\n  script: [a, python train.py]\n.hidden:\n  x: y\n"
     workload = one(tmp_path, {".gitlab-ci.yml": text})
-    assert (workload.name, workload.at.row, workload.command) == ("train", 3, ("a\npython train.py",))
+    assert (workload.name, workload.at.row, workload.start.words) == ("train", 3, ("a\npython train.py",))
 
 
 @pytest.mark.parametrize(
@@ -362,7 +362,7 @@ def test_of_several_scripts_with_a_name_the_nearest_runs(tmp_path: Path) -> None
     }
     plan = plan_of(tmp_path, files)
     (workload,) = plan.workloads
-    runs = script_runs(workload.command or (), workload.folder, plan)
+    runs = script_runs(workload.start.words, workload.folder, plan)
     assert [run.module.path.rpartition("/")[2] for run in runs if run.module is not None] == ["serve.py"]
 
 

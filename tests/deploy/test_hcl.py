@@ -76,7 +76,7 @@ def test_a_nomad_task(tmp_path: Path) -> None:
         'resources {\n memory = 2048\n device "nvidia/gpu" {}\n}\nenv { A = "1" }\n',
     )
     assert (found.at.row, found.at.end_row, found.shm.source) == (6, 9, ShmSource.DEFAULT)
-    assert found.command == ("python", "train.py", "")
+    assert found.start.words == ("python", "train.py", "")
     assert found.memory_limit is not None and found.memory_limit.value == 2 * GIB
     assert found.nofile is not None and found.nofile.value == 1024
     assert found.environment == {"A": "1"}

@@ -109,8 +109,8 @@ def test_else_branches(tmp_path: Path) -> None:
           {{- end }}
 """
 
-    assert chart(tmp_path, template, "a: false\nb: 7\n").command == ("b", "7")
-    assert chart(tmp_path, template, "b: 0\n").command == ("c",)
+    assert chart(tmp_path, template, "a: false\nb: 7\n").start.words == ("b", "7")
+    assert chart(tmp_path, template, "b: 0\n").start.words == ("c",)
 
 
 LISTS = """\
@@ -190,7 +190,7 @@ def test_unknown_words_and_limits(tmp_path: Path) -> None:
 """
     found = chart(tmp_path, template, "workers: 4\n")
 
-    assert found.command == ("--workers=4", "--x=", "ac")
+    assert found.start.words == ("--workers=4", "--x=", "ac")
     assert found.memory_limit is not None
     assert found.memory_limit.value is None
 

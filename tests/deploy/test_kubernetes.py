@@ -125,7 +125,7 @@ spec:
 """
     found = workloads_of(tmp_path, {"any.yaml": text})["t"]
 
-    assert found.command == ("python", "train.py", "--workers=4", "--lr=")
+    assert found.start.words == ("python", "train.py", "--workers=4", "--lr=")
     assert found.environment == {"W": "4", "LR": None}
     assert found.image is not None
     assert found.image.value is None
@@ -166,7 +166,7 @@ def test_kuberay_mounts_memory_in_the_first_container(tmp_path: Path, parameters
         "head": source,
         "side": ShmSource.DEFAULT,
     }
-    assert found["head"].command == ("python train.py",)
+    assert found["head"].start.words == ("python train.py",)
 
 
 def test_mpi_workers_run_what_the_launcher_says(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ spec:
 """
     found = workloads_of(tmp_path, {"mpi.yaml": text})
 
-    assert {name: workload.command for name, workload in found.items()} == {"w": ("mpirun", "python", "train.py")}
+    assert {name: workload.start.words for name, workload in found.items()} == {"w": ("mpirun", "python", "train.py")}
 
 
 def test_manifests_inside_of_other_files(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_dstack_without_a_size(tmp_path: Path, more: str, row: int) -> None:
 
     assert found.shm.source is ShmSource.DEFAULT
     assert found.at.row == row
-    assert found.command == ("sh", "-c", "pip install torch\npython train.py")
+    assert found.start.words == ("sh", "-c", "pip install torch\npython train.py")
 
 
 def test_dstack_with_the_machines_memory(tmp_path: Path) -> None:

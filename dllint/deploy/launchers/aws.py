@@ -11,7 +11,7 @@ from dllint.deploy.launchers.kubernetes.containers import workload as pod_worklo
 from dllint.deploy.launchers.kubernetes.pods import pod_of
 from dllint.deploy.launchers.kubernetes.values import known_text
 from dllint.deploy.sizes import MIB
-from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Workload
+from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Start, Workload
 from dllint.finding import Location
 from dllint.records import dataclass, replace
 from dllint.syntax.tree import Tree
@@ -108,7 +108,7 @@ def _workload(container: Tree, start: Location, job: _Job, file: DeployFile) -> 
         name=_text(container, "name") or job.name,
         folder=os.path.dirname(file.absolute),
         image=Setting(_known(image), image.at, image.text or ""),
-        command=_command(container),
+        start=Start(_words(container, "entryPoint"), _words(container, "command")),
         workdir=_text(container, "workingDirectory"),
         shm=shm,
         flaws=flaws,
@@ -128,11 +128,9 @@ def _privileged(container: Tree) -> bool | None:
     return (flag is not None and flag.is_true) or mounts_filesystems(added.texts() if added is not None else ())
 
 
-def _command(container: Tree) -> tuple[str, ...] | None:
-    parts = [part for key in ("entryPoint", "command") if (part := _get(container, key)) is not None]
-    if not parts:
-        return None
-    return tuple(_known(word) or "" for part in parts for word in (part.items() or [part]))
+def _words(container: Tree, key: str) -> tuple[str, ...] | None:
+    words = _get(container, key)
+    return tuple(_known(word) or "" for word in (words.items() or [words])) if words is not None else None
 
 
 def _environment(container: Tree) -> dict[str, str | None]:

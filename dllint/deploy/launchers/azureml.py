@@ -11,7 +11,7 @@ from dllint.deploy.docker_cli import run_options
 from dllint.deploy.docker_options import Shm, shared_memory
 from dllint.deploy.option_words import words_of
 from dllint.deploy.sizes import docker_bytes
-from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Workload
+from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Start, Workload
 from dllint.files import Kind
 from dllint.syntax.tree import Tree
 
@@ -95,7 +95,7 @@ def _workload(step: _Step, document: Tree, file: DeployFile) -> Workload:
         name=step.text_of("name") or step.text_of("display_name"),
         folder=os.path.normpath(os.path.join(folder, path)) if ":" not in path else folder,
         image=Setting(_environment_name(image.text or ""), image.at, image.text or "") if image is not None else None,
-        command=("sh", "-c", _EXPRESSION.sub("$X", command.text or "")),
+        start=Start(("sh", "-c", _EXPRESSION.sub("$X", command.text or ""))),
         shm=shm.memory,
         flaws=shm.flaws,
         host_ipc=shm.host_ipc,

@@ -12,7 +12,7 @@ from dllint.deploy.launchers import gitlab
 from dllint.deploy.launchers.docker_run import image_flaws
 from dllint.deploy.option_words import words_of
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.workload import Launcher, Setting, ShmSource, Workload
+from dllint.deploy.workload import Launcher, Setting, ShmSource, Start, Workload
 from dllint.finding import Location
 from dllint.syntax.tree import Tree
 
@@ -58,7 +58,7 @@ def _job(name: str, job: Tree, container: Tree, file: DeployFile, plan: Plan) ->
         workload.image = Setting(None if "${{" in image.text else name_of_image, image.at, image.text)
     steps = job.get("steps")
     scripts = [text for step in (steps.items() if steps is not None else []) if (text := step.text_of("run"))]
-    workload.command = ("\n".join(scripts),) if scripts else None
+    workload.start = Start(("\n".join(scripts),) if scripts else None)
     apply(_options(container, options, file), workload)
     if workload.shm.source is ShmSource.DEFAULT:
         workload.flaws += image_flaws(workload, plan)
@@ -108,7 +108,7 @@ def _circleci(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
         workload = Workload(CIRCLECI, file.path, file.line_at(at.row), name, plan.root)
         workload.image = Setting(image.text, image.at, image.text)
         scripts = list(_circleci_scripts(job))
-        workload.command = ("\n".join(scripts),) if scripts else None
+        workload.start = Start(("\n".join(scripts),) if scripts else None)
         yield workload
 
 

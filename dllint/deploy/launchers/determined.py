@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy.launchers.kubernetes.values import is_known, setting
 from dllint.deploy.sizes import docker_bytes
-from dllint.deploy.workload import Launcher, Setting, SharedMemory, ShmSource, Workload
+from dllint.deploy.workload import Launcher, Setting, SharedMemory, ShmSource, Start, Workload
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _workload(tree: Tree, entrypoint: Tree, file: DeployFile) -> Workload:
         name=tree.text_of("name"),
         folder=os.path.dirname(file.absolute),
         image=_image(tree.get("environment", "image")),
-        command=words,
+        start=Start(words),
         shm=_shared_memory(tree.get("resources", "shm_size")),
         is_training=any(launcher in " ".join(words) for launcher in _TORCH),
     )

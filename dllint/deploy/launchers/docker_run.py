@@ -11,7 +11,7 @@ from dllint.deploy.commands import Command, Word, commands_of, may_start
 from dllint.deploy.docker_cli import Invocation, run_options, subcommand
 from dllint.deploy.docker_options import apply
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, ShmSource, Workload
+from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, ShmSource, Start, Workload
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -49,7 +49,7 @@ def _workload(command: Command, options: Invocation, plan: Plan) -> Workload:
         name.text if name is not None and name.known else "",
         command.folder,
         Setting(None if _WHOLE_VARIABLE.fullmatch(image.text) else image.text, image.at, image.text),
-        command=command_words(options),
+        start=start_of(options),
     )
     apply(options, workload)
     if workload.shm.source is ShmSource.DEFAULT:
@@ -57,13 +57,12 @@ def _workload(command: Command, options: Invocation, plan: Plan) -> Workload:
     return workload
 
 
-def command_words(options: Invocation) -> tuple[str, ...] | None:
-    """The words of the entry point and the command; None where the image's own run."""
+def start_of(options: Invocation) -> Start:
+    """What the entry point and the words behind the image say."""
     words = tuple(_text(word) for word in options.rest[1:])
     entrypoint = options.last("entrypoint")
-    if entrypoint is None or not entrypoint.text:
-        return words or None
-    return (_text(entrypoint), *words)
+    given = None if entrypoint is None else (_text(entrypoint),) if entrypoint.text else ()
+    return Start(given, words or None)
 
 
 def _text(word: Word) -> str:

@@ -17,7 +17,7 @@ from dllint.deploy.commands import Word
 from dllint.deploy.docker_cli import SDK, Invocation, Option
 from dllint.deploy.docker_options import apply
 from dllint.deploy.launchers.docker_run import image_flaws
-from dllint.deploy.workload import Launcher, Setting, ShmSource, Workload
+from dllint.deploy.workload import Launcher, Setting, ShmSource, Start, Workload, words_in
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -29,7 +29,6 @@ _OPTIONS = {
     "ipc_mode": "ipc",
     "mem_limit": "memory",
     "working_dir": "workdir",
-    "entrypoint": "entrypoint",
     "name": "name",
     "runtime": "runtime",
     "privileged": "privileged",
@@ -81,17 +80,23 @@ class _Call:
         at = self._module.location(self._call)
         workload = Workload(DOCKER_SDK, self._module.path, at, folder=self._plan.root)
         workload.image = Setting(image.text if image.known else None, image.at, image.text)
-        workload.command = self._command(options)
+        workload.start = self._start()
         apply(options, workload)
         if workload.shm.source is ShmSource.DEFAULT:
             workload.flaws += image_flaws(workload, self._plan)
         return workload
 
-    def _command(self, options: Invocation) -> tuple[str, ...] | None:
-        given = self._arguments.get("command")
-        words = tuple(word.text if word.known else "" for word in self._words(given)) if given is not None else ()
-        entrypoint = options.last("entrypoint")
-        return ((entrypoint.text, *words) if entrypoint is not None and entrypoint.known else words) or None
+    def _start(self) -> Start:
+        return Start(*(self._split(self._arguments.get(name)) for name in ("entrypoint", "command")))
+
+    def _split(self, given: Argument | None) -> tuple[str, ...] | None:
+        """The words of a list, or of a string, which the SDK splits as a shell does; None where it is not given."""
+        if given is None:
+            return None
+        words = self._words(given)
+        if len(words) == 1 and words[0].known and not self._items(given):
+            return words_in(words[0].text)
+        return tuple(word.text if word.known else "" for word in words) or None
 
     def _options(self) -> Iterator[Option]:
         for name, argument in self._arguments.items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy.launchers.kubernetes.values import is_known, setting
 from dllint.deploy.sizes import GIB, MIB
-from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Workload
+from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Start, Workload
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _workload(tree: Tree, file: DeployFile) -> Workload:
         name=tree.text_of("name"),
         folder=os.path.dirname(file.absolute),
         image=setting(tree.get("image"), lambda text: text or None),
-        command=("sh", "-c", "\n".join(commands.texts())) if commands is not None else None,
+        start=Start(("sh", "-c", "\n".join(commands.texts())) if commands is not None else None),
         workdir=tree.text_of("working_dir"),
         shm=shm,
         flaws=flaws,

@@ -11,7 +11,7 @@ from dllint.deploy.docker_options import apply
 from dllint.deploy.launchers.docker_run import image_flaws
 from dllint.deploy.option_words import words_of
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.workload import Launcher, Setting, ShmSource, Workload
+from dllint.deploy.workload import Launcher, Setting, ShmSource, Start, Workload
 from dllint.finding import Location
 from dllint.syntax.tree import Tree
 
@@ -40,7 +40,7 @@ def _workload(container: Tree, image: Tree, file: DeployFile, plan: Plan) -> Wor
         file.line_at(options.key_at.row) if options is not None else _head(container, image),
         folder=file.folder,
         image=Setting(None if _is_variable(image.text) else image.text, image.at, image.text or ""),
-        command=_command(container),
+        start=_start(container),
     )
     apply(_invocation(container, options, file), found)
     if found.shm.source is ShmSource.DEFAULT:
@@ -54,10 +54,10 @@ def _head(container: Tree, image: Tree) -> Location:
     return Location(start.path, start.row, start.column, end.end_row, end.end_column)
 
 
-def _command(container: Tree) -> tuple[str, ...] | None:
+def _start(container: Tree) -> Start:
     entrypoint = container.text_of("entrypoint")
-    words = [item.text or "" for item in _items(container.get("commands"))]
-    return tuple([entrypoint, *words] if entrypoint else words) or None
+    words = tuple(item.text or "" for item in _items(container.get("commands")))
+    return Start((entrypoint,) if entrypoint else None, words or None)
 
 
 def _invocation(container: Tree, options: Tree | None, file: DeployFile) -> Invocation:

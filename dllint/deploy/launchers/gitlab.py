@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from yaml.nodes import MappingNode
 
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.workload import Launcher, Setting, Workload
+from dllint.deploy.workload import Launcher, Setting, Start, Workload
 from dllint.finding import Location
 from dllint.syntax.tree import Tree
 
@@ -31,7 +31,7 @@ class _Job(NamedTuple):
     name: str
     image: Setting[str]
     at: Location
-    command: tuple[str, ...]
+    start: Start
 
 
 def find(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
@@ -50,8 +50,8 @@ def find(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
             first.name if len(jobs) == 1 else "",
             plan.root,
             first.image,
-            command=first.command,
-            also_runs=tuple(job.command for job in jobs[1:]),
+            start=first.start,
+            also_runs=tuple(job.start for job in jobs[1:]),
         )
 
 
@@ -71,7 +71,7 @@ def _job(name: str, job: Tree, tree: Tree, file: DeployFile) -> _Job | None:
     variables = {key: value.text for layer in (tree, *reversed(layers)) for key, value in _pairs(layer, "variables")}
     name_of_image = _VARIABLE.sub(lambda found: variables.get(found[1] or found[2]) or found[0], written.text)
     setting = Setting(None if "$" in name_of_image else name_of_image, written.at, written.text)
-    return _Job(name, setting, file.line_at(written.at.row), ("\n".join(lines),))
+    return _Job(name, setting, file.line_at(written.at.row), Start(("\n".join(lines),)))
 
 
 def _layers(job: Tree, tree: Tree, depth: int) -> Iterator[Tree]:

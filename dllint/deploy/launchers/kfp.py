@@ -17,7 +17,7 @@ from dllint.deploy.launchers.kfp_tasks import Task
 from dllint.deploy.launchers.kfp_volumes import shared_memory
 from dllint.deploy.launchers.kubernetes.values import number, whole
 from dllint.deploy.reached import working_loaders
-from dllint.deploy.workload import Launcher, Setting, Workload
+from dllint.deploy.workload import Launcher, Setting, Start, Workload
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -38,7 +38,7 @@ class _Component(NamedTuple):
 
     name: str
     image: Setting[str] | None
-    command: tuple[str, ...] | None
+    start: Start
     loaders: tuple[Loader, ...] = ()
 
 
@@ -83,7 +83,7 @@ def _of_function(function: FunctionScope, plan: Plan) -> _Component | None:
             given = collect(plan.program.evaluator, decorator, Frame(home))
         image = setting(given, "base_image", plan, text)
         loaders = working_loaders(function, plan)
-        return _Component(function.name, image, None, loaders) if loaders else None
+        return _Component(function.name, image, Start(), loaders) if loaders else None
     return None
 
 
@@ -94,14 +94,16 @@ def _of_factory(made: Product, plan: Plan) -> _Component | None:
     loaders = working_loaders(function, plan) if function is not None else ()
     if function is None or not loaders:
         return None
-    return _Component(function.name, setting(given, "base_image", plan, text, 2), None, loaders)
+    return _Component(function.name, setting(given, "base_image", plan, text, 2), Start(), loaders)
 
 
 def _of_container(call: ast.Call, frame: Frame, name: str, plan: Plan) -> _Component:
     given = collect(plan.program.evaluator, call, frame)
-    parts = [given.named[key] for key in ("command", "args", "arguments") if key in given.named]
-    words = tuple(word for part in parts for word in _words(part, plan))
-    return _Component(name, setting(given, "image", plan, text), words or None)
+    command, arguments = (
+        tuple(word for key in keys if key in given.named for word in _words(given.named[key], plan)) or None
+        for keys in (("command",), ("args", "arguments"))
+    )
+    return _Component(name, setting(given, "image", plan, text), Start(command, arguments))
 
 
 def _words(argument: Argument, plan: Plan) -> Iterator[str]:
@@ -132,7 +134,7 @@ def _workload(task: Task, component: _Component) -> Workload:
         name=component.name,
         folder=os.path.dirname(module.absolute),
         image=component.image,
-        command=component.command,
+        start=component.start,
         shm=shm,
         flaws=flaws,
         memory_limit=_limit(task, "set_memory_limit"),

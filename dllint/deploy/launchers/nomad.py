@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy.sizes import DEFAULT_SHM, MIB, docker_bytes
-from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Workload
+from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Start, Workload
 from dllint.finding import Location
 from dllint.records import replace
 from dllint.syntax.hcl import Block, Body, Value, parse
@@ -72,7 +72,7 @@ def _workload(task: _Task, file: DeployFile) -> Workload:
         name=" ".join(task.block.labels[:1]),
         folder=os.path.dirname(file.absolute),
         image=Setting(image.text, image.at, image.source) if image is not None else None,
-        command=_command(task),
+        start=Start(_words(task, "entrypoint"), _words(task, "command", "args")),
         workdir=task.text("work_dir") or "",
         shm=shm,
         flaws=flaws,
@@ -92,9 +92,9 @@ def _head(start: Location, image: Value | None) -> Location:
     return replace(start, end_row=image.at.end_row, end_column=image.at.end_column) if image is not None else start
 
 
-def _command(task: _Task) -> tuple[str, ...] | None:
+def _words(task: _Task, *names: str) -> tuple[str, ...] | None:
     words: list[str] = []
-    for name in ("entrypoint", "command", "args"):
+    for name in names:
         value = task.value(name)
         if value is not None:
             words += [item.text or "" for item in (value.items if value.items is not None else (value,))]

@@ -11,7 +11,7 @@ from dllint.deploy.docker_cli import Invocation, Option, run_options
 from dllint.deploy.docker_options import apply
 from dllint.deploy.option_words import split
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.workload import Launcher, Setting, SharedMemory, ShmSource, Workload
+from dllint.deploy.workload import Launcher, Setting, SharedMemory, ShmSource, Start, Workload
 from dllint.syntax.mapped import Mapped
 
 if TYPE_CHECKING:
@@ -54,15 +54,16 @@ def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
         name=file.name.removesuffix(".container"),
         folder=file.folder,
         image=Setting(image.word.text if image.word.known else None, image.word.at, image.word.text),
-        command=tuple(
-            word.text for key in ("Entrypoint", "Exec") for e in entries if e.key == key for word in _split(e, file)
-        )
-        or None,
+        start=Start(_words(entries, "Entrypoint", file), _words(entries, "Exec", file)),
     )
     apply(_invocation(entries, file), found)
     if found.shm.source is ShmSource.DEFAULT and any(entry.key == "Pod" for entry in entries):
         found.shm = SharedMemory(ShmSource.OTHER_CONTAINER)
     yield found
+
+
+def _words(entries: list[_Entry], key: str, file: DeployFile) -> tuple[str, ...] | None:
+    return tuple(word.text for entry in entries if entry.key == key for word in _split(entry, file)) or None
 
 
 def _entries(file: DeployFile) -> Iterator[_Entry]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy import commands
 from dllint.deploy.commands import Command, Word
 from dllint.deploy.launchers.compose.invocations import behind_compose, files_of, options_of
+from dllint.deploy.workload import Start, words_in
 
 if TYPE_CHECKING:
     from dllint.deploy.launchers.compose.projects import ComposeProject
@@ -28,8 +28,7 @@ class ServiceRun(NamedTuple):
 
     name: str
     """The service."""
-    words: tuple[str, ...]
-    """What runs; a word that cannot be known is the empty string."""
+    start: Start
     files: tuple[str, ...]
     """The files that the command names, as their last parts; empty where compose looks for them itself."""
     folder: str
@@ -42,9 +41,10 @@ class ServiceRun(NamedTuple):
         return f"{self.folder}/".startswith(f"{project.folder}/")
 
 
-def runs_of(project: ComposeProject, name: str, plan: Plan) -> tuple[tuple[str, ...], ...]:
-    """What else is run in a service of a project, each once."""
-    found = (run.words for run in plan.shared(_by_name).get(name, ()) if run.is_of(project))
+def runs_of(project: ComposeProject, name: str, own: Start, plan: Plan) -> tuple[Start, ...]:
+    """What else is run in a service of a project, each once; `own` is what the service itself runs."""
+    starts = (run.start for run in plan.shared(_by_name).get(name, ()) if run.is_of(project))
+    found = (own._replace(command=start.command) if start.entrypoint is None else start for start in starts)
     return tuple(dict.fromkeys(found))
 
 
@@ -63,37 +63,35 @@ def _of(command: Command) -> Iterator[ServiceRun]:
     options = options_of(words)
     files = tuple(os.path.basename(text or "") for text in files_of(options, command))
     rest, entrypoint = _behind_options(options.rest)
-    texts = (*entrypoint, *(word.text if word.known else "" for word in rest[1:]))
-    if texts and rest[0].known:
-        yield ServiceRun(rest[0].text, texts, files, command.folder)
+    if not rest or not rest[0].known:
+        return
+    texts = tuple(word.text if word.known else "" for word in rest[1:])
+    start = Start(texts) if options.rest[0].text == "exec" else Start(entrypoint, texts or None)
+    if start.words:
+        yield ServiceRun(rest[0].text, start, files, command.folder)
 
 
-def _behind_options(words: list[Word]) -> tuple[list[Word], tuple[str, ...]]:
+def _behind_options(words: list[Word]) -> tuple[list[Word], tuple[str, ...] | None]:
     """The service and the command, behind `run` and its options, and what replaces the entry point.
 
     No words where an option may hide others.
     """
     if not words or words[0].text not in _RUNNING:
-        return [], ()
+        return [], None
     number = 1
-    entrypoint: tuple[str, ...] = ()
+    entrypoint: tuple[str, ...] | None = None
     while number < len(words) and words[number].text.startswith("-"):
         name, equals, _ = words[number].text.partition("=")
         if words[number].many:
-            return [], ()
+            return [], None
         valued = not equals and (name in _VALUED or name == _ENTRYPOINT)
         if name == _ENTRYPOINT:
             value = words[number].after(len(name) + 1) if equals else next(iter(words[number + 1 :]), None)
             entrypoint = _split(value)
         number += 2 if valued else 1
-    return (words[number:], entrypoint) if number < len(words) else ([], ())
+    return (words[number:], entrypoint) if number < len(words) else ([], None)
 
 
 def _split(word: Word | None) -> tuple[str, ...]:
     """The words of an entry point, which compose splits as a shell does."""
-    if word is None or not word.known:
-        return ("",)
-    try:
-        return tuple(shlex.split(word.text))
-    except ValueError:
-        return (word.text,)
+    return words_in(word.text) if word is not None and word.known else ("",)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from dllint.deploy.launchers.compose.service_runs import runs_of
 from dllint.deploy.launchers.compose.shm import shared_memory
 from dllint.deploy.launchers.docker_run import image_flaws
 from dllint.deploy.sizes import docker_bytes
-from dllint.deploy.workload import Build, Launcher, Setting, SharedMemory, ShmSource, Workload
+from dllint.deploy.workload import Build, Launcher, Setting, SharedMemory, ShmSource, Start, Workload, words_in
 from dllint.finding import Related
 from dllint.syntax.tree import Tree
 
@@ -44,6 +43,7 @@ def workload(project: ComposeProject, name: str, plan: Plan) -> Workload | None:
     mode, size = service.setting_of("ipc"), service.get("shm_size")
     is_host = found.shm.source is ShmSource.HOST and mode is not None and mode.value == "host"
     build = _build(service)
+    start = Start(_words(service.get("entrypoint")), _words(service.get("command")))
     made = Workload(
         launcher=SWARM if project.is_swarm else COMPOSE,
         path=base.path,
@@ -52,7 +52,7 @@ def workload(project: ComposeProject, name: str, plan: Plan) -> Workload | None:
         folder=_folder(service, project, build),
         image=_image(service),
         build=build,
-        command=_command(service),
+        start=start,
         workdir=service.text_of("working_dir") or "",
         shm=found.shm,
         flaws=list(found.flaws),
@@ -64,7 +64,7 @@ def workload(project: ComposeProject, name: str, plan: Plan) -> Workload | None:
         privileged=_privileged(service),
         gpus=_has_gpus(service),
         environment=_environment(service, plan),
-        also_runs=runs_of(project, name, plan),
+        also_runs=runs_of(project, name, start, plan),
         related=tuple(_related(project, name)),
     )
     if made.shm.source is ShmSource.DEFAULT and not made.flaws:
@@ -142,26 +142,13 @@ def _environment(service: Merged, plan: Plan) -> dict[str, str | None]:
 # --- what it runs ---
 
 
-def _command(service: Merged) -> tuple[str, ...] | None:
-    entrypoint, command = service.get("entrypoint"), service.get("command")
-    if entrypoint is None and command is None:
-        return None
-    return (*_words(entrypoint), *_words(command))
-
-
-def _words(merged: Merged | None) -> Iterator[str]:
+def _words(merged: Merged | None) -> tuple[str, ...] | None:
     if merged is None:
-        return
+        return None
     layer = merged.top
     if layer.tree.is_list:
-        for item in layer.tree.items():
-            yield _word(Layer(item, layer.scope).value.text)
-        return
-    text = layer.value.text
-    try:
-        yield from map(_word, shlex.split(text))
-    except ValueError:
-        yield text
+        return tuple(_word(Layer(item, layer.scope).value.text) for item in layer.tree.items())
+    return tuple(map(_word, words_in(layer.value.text)))
 
 
 def _word(text: str) -> str:

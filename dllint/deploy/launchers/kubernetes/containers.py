@@ -19,7 +19,7 @@ from dllint.deploy.launchers.kubernetes.values import (
     whole,
 )
 from dllint.deploy.texts import DeployFile
-from dllint.deploy.workload import Launcher, Setting, Workload
+from dllint.deploy.workload import Launcher, Setting, Start, Workload
 from dllint.syntax.tree import Tree
 
 KUBERNETES = Launcher(
@@ -43,8 +43,8 @@ def workload(container: Container, pod: Pod, file: DeployFile) -> Workload | Non
     if not tree.is_mapping or "image" not in tree:
         return None
     environment = environment_of(tree)
-    command = container.runs if container.runs is not None else command_of(tree, environment)
-    if container.is_init and not (command and _TRAINS.search(" ".join(command))):
+    start = container.start if container.start is not None else start_of(tree, environment)
+    if container.is_init and not _TRAINS.search(" ".join(start.words)):
         return None
     shm, flaws = shared_memory(container, pod)
     host = pod.spec.get("hostIPC") if pod.spec is not None else None
@@ -56,7 +56,7 @@ def workload(container: Container, pod: Pod, file: DeployFile) -> Workload | Non
         name=container.name,
         folder=os.path.dirname(file.absolute),
         image=setting(tree.get("image"), lambda text: text or None),
-        command=command,
+        start=start,
         workdir=known_text(found) or "" if (found := tree.get("workingDir")) is not None else "",
         shm=shm,
         flaws=flaws,
@@ -82,14 +82,14 @@ def environment_of(tree: Tree) -> dict[str, str | None]:
     return found
 
 
-def command_of(tree: Tree, environment: dict[str, str | None]) -> tuple[str, ...] | None:
-    """The words of command and arguments; None where the image's own run."""
-    command, arguments = tree.get("command"), tree.get("args")
-    if command is None and arguments is None:
-        return None
-    words = [word for part in (command, arguments) if part is not None for word in part.items()]
+def start_of(tree: Tree, environment: dict[str, str | None]) -> Start:
+    """What `command` and `args` of a container say."""
     has_more = "envFrom" in tree
-    return tuple(_word(word, environment, has_more=has_more) for word in words)
+    command, arguments = (
+        tuple(_word(word, environment, has_more=has_more) for word in part.items()) if part is not None else ()
+        for part in (tree.get("command"), tree.get("args"))
+    )
+    return Start(command or None, arguments or None)
 
 
 def _word(tree: Tree, environment: dict[str, str | None], *, has_more: bool) -> str:

@@ -15,6 +15,7 @@ from dllint.deploy.launchers.kubernetes.containers import has_gpus
 from dllint.deploy.launchers.kubernetes.pods import Chain, Container, Pod, pod_of, specs
 from dllint.deploy.launchers.kubernetes.trainjob import RUNTIMES, runtime
 from dllint.deploy.launchers.kubernetes.values import has_unseen_keys
+from dllint.deploy.workload import Start
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -84,18 +85,18 @@ def _mpi_job(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
         launched = _launched(replicas)
         # What mpirun starts over ssh or kubectl runs in the first container.
         for container in pod.containers[:1]:
-            container.runs = launched
+            container.start = launched
         return (pod,)
     also = tree.get("spec", "runLauncherAsWorker") or tree.get("spec", "runLauncherAsNode")
     return (pod,) if also is not None and also.is_true else ()
 
 
-def _launched(replicas: Tree) -> tuple[str, ...] | None:
+def _launched(replicas: Tree) -> Start | None:
     containers = replicas.get("Launcher", "template", "spec", "containers")
     for launcher in containers.items() if containers is not None else ():
         words = [word.text or "" for key in ("command", "args") if (part := launcher.get(key)) for word in part.items()]
         if words:
-            return tuple(words)
+            return Start(tuple(words))
     return None
 
 
@@ -125,7 +126,7 @@ def _ray(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
         pod.is_uncertain = True
     entrypoint = tree.text_of("spec", "entrypoint")
     if entrypoint and "command" not in main.tree and "args" not in main.tree:
-        main.runs = (entrypoint,)
+        main.start = Start((entrypoint,))
     return (pod,)
 
 
@@ -201,9 +202,9 @@ def _argo_containers(template: Tree, defaults: Tree | None) -> Iterator[Containe
             default = defaults.get(key) if defaults is not None else None
             container = _over(own, default)
             source = container.get("source")
-            runs = (*_texts(container, "command"), source.text or "") if source is not None else None
+            start = Start((*_texts(container, "command"), source.text or "")) if source is not None else None
             mounts = _items(default, "volumeMounts") if default is not None else []
-            yield Container(container, container.key_at, name, runs=runs, mounts=mounts)
+            yield Container(container, container.key_at, name, start=start, mounts=mounts)
     group = template.get("containerSet")
     if group is not None:
         mounts = _items(group, "volumeMounts")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from dllint.deploy.launchers.kubernetes.values import has_unseen_keys
+from dllint.deploy.workload import Start
 from dllint.finding import Location
 from dllint.records import dataclass, field
 from dllint.syntax.tree import Tree
@@ -33,7 +34,7 @@ class Container:
     is_init: bool = False
     is_training: bool = False
     """Whether the kind of the object says that it trains with torch."""
-    runs: tuple[str, ...] | None = None
+    start: Start | None = None
     """What runs in it where another part of the object says so: the entrypoint of a RayJob, the launcher's command."""
     mounts: list[Tree] = field(default_factory=list)
     """Mounts that stand outside of it, such as those of an Argo container set."""

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.deploy.launchers.kubernetes.containers import KUBERNETES, command_of, environment_of, has_gpus
+from dllint.deploy.launchers.kubernetes.containers import KUBERNETES, environment_of, has_gpus, start_of
 from dllint.deploy.launchers.kubernetes.objects import objects
 from dllint.deploy.launchers.kubernetes.pods import Container, Pod
 from dllint.deploy.launchers.kubernetes.shm import shared_memory
@@ -67,7 +67,7 @@ def train_job(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
         name=container.name,
         folder=os.path.dirname(file.absolute),
         image=setting(trainer.get("image"), lambda text: text or None),
-        command=command_of(trainer, environment := environment_of(trainer)),
+        start=start_of(trainer, environment := environment_of(trainer)),
         shm=shm,
         flaws=flaws,
         memory_limit=setting(limits.get("memory"), whole) if limits is not None else None,
@@ -88,7 +88,7 @@ def runtime(tree: Tree, pod: Pod, plan: Plan) -> Iterator[Pod]:
             continue
         trainer = jobs[0].tree.get("spec", "trainer") if len(jobs) == 1 else None
         if trainer is not None and ("command" in trainer or "args" in trainer):
-            container.runs = command_of(trainer, environment_of(trainer))
+            container.start = start_of(trainer, environment_of(trainer))
         is_torch = tree.get("spec", "mlPolicy", "torch") is not None
         container.is_training = is_torch and container.tree.get("command") is None
     yield pod
