@@ -16,7 +16,7 @@ GENERATORS = frozenset(
 )
 """Calls that make a generator of random numbers with a state of its own."""
 
-GENERATOR_WORDS = (b"default_rng", b"RandomState", b"Generator(", b"Random(")
+GENERATOR_WORDS = (b"default_rng", b"RandomState", b"Generator(", b"Random(", b"Random)", b"Generator)")
 """A program that holds none of these makes no generator."""
 
 NUMPY_DRAWS = frozenset(

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.code.language import fields
 from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, dotted
 from dllint.code.language.values import (
@@ -140,9 +141,9 @@ def _super_attribute(ev: Evaluator, value: Super, name: str) -> Values:
 
 def _class_level(ev: Evaluator, value: Instance | ClassRef, name: str, node: ast.AST, frame: Frame) -> Values:
     if isinstance(value, Instance) and value.node is not None and value.frame is not None:
-        for keyword in value.node.keywords:
-            if keyword.arg == name and _takes_keywords(ev, value.cls):
-                return ev.infer(keyword.value, value.frame)
+        given = fields.passed(value.node, fields.fields(project_mro(ev, value.cls)), name)
+        if given is not None and _takes_keywords(ev, value.cls):
+            return ev.infer(given, value.frame)
     for base in project_mro(ev, value.cls):
         bindings = base.index().bindings.get(name)
         if bindings:

@@ -338,6 +338,8 @@ def _made(ev: Evaluator, factory: Value, call: ast.Call, frame: Frame) -> Values
         return (Instance(factory.cls),)
     if isinstance(factory, External) and factory.name in CPU_COUNTS:
         return (Number(1, None, call, cpus=True),)
+    if isinstance(factory, External) and not factory.name.startswith("builtins."):
+        return (Product(factory.name, call, frame),)
     return ev.returned(factory, None, frame) if isinstance(factory, Function) else UNKNOWNS
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.apis.randomness import DRAWS
 from dllint.code.facts import WorkerEntry
 from dllint.code.language import classes
 from dllint.code.language.callables import callable_method, callables, innermost
-from dllint.code.language.links import parent
 from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import External, Frame, Function, Instance, Value
 from dllint.code.loaders.loader import Loader
@@ -26,31 +24,16 @@ if TYPE_CHECKING:
 
 
 def constant_seeds(entry: WorkerEntry) -> Iterator[tuple[ConstantSeed, list[Loader]]]:
-    """The seeds that make samples alike, each with the loaders that start their workers with it.
-
-    Of statements that follow each other only the first: they are one decision.
-    """
-    for group in _in_a_row(seeding.constant_seeds(entry)):
-        first = group[0]
-        is_own = first.step.root.label != "worker_init_fn"
-        loaders = [loader for loader in entry.loaders if is_own or _starts_with(entry, loader, first.step)]
-        drawn = _drawn_from(entry, loaders) if loaders else frozenset()
-        if any(found.generators & drawn for found in group):
-            yield first, loaders
-
-
-def _in_a_row(seeds: Iterable[ConstantSeed]) -> list[list[ConstantSeed]]:
-    """The seeds, those of statements that follow each other together."""
-    groups: list[list[ConstantSeed]] = []
-    last: ast.AST | None = None
-    for found in seeds:
-        statement = parent(found.call)
-        if _follows(statement, last):
-            groups[-1].append(found)
-        else:
-            groups.append([found])
-        last = statement
-    return groups
+    """The seeds that make samples alike, each with the loaders that start their workers with it."""
+    drawn: dict[tuple[int, ...], frozenset[str]] = {}
+    for found in seeding.constant_seeds(entry):
+        is_own = found.step.root.label != "worker_init_fn"
+        loaders = [loader for loader in entry.loaders if is_own or _starts_with(entry, loader, found.step)]
+        key = tuple(map(id, loaders))
+        if loaders and key not in drawn:
+            drawn[key] = _drawn_from(entry, loaders)
+        if loaders and found.generators & drawn[key]:
+            yield found, loaders
 
 
 def _starts_with(entry: WorkerEntry, loader: Loader, step: Step) -> bool:
@@ -60,12 +43,6 @@ def _starts_with(entry: WorkerEntry, loader: Loader, step: Step) -> bool:
         return False
     steps = entries_of_values(entry.program, argument.values(entry.program.evaluator), "worker_init_fn")
     return any(other.scope is step.scope for other in steps)
-
-
-def _follows(statement: ast.AST | None, last: ast.AST | None) -> bool:
-    """Whether a statement comes right after another one, in one block."""
-    body = getattr(parent(last), "body", []) if last is not None else []
-    return any(before is last and after is statement for before, after in pairwise(body))
 
 
 def _drawn_from(entry: WorkerEntry, loaders: list[Loader]) -> frozenset[str]:

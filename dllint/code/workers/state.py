@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from dllint.code.language import classes, conditions
+from dllint.code.language import classes, conditions, fields
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.links import Block, block_of, parent
 from dllint.code.language.scopes import ClassScope, FunctionScope, last_name
@@ -75,6 +75,9 @@ def _made(program: Program, value: Instance) -> dict[str, list[Held]]:
     first = classes.method(program.evaluator, value.cls, "__init__")
     if first is not None:
         _run(program, found, first, classes.method_frame(program.evaluator, value, first), value, 0)
+    else:
+        for write, frame in fields.stored(value, classes.project_mro(program.evaluator, value.cls)):
+            _write(found, write, frame)
     for base in classes.project_mro(program.evaluator, value.cls):
         for name in ("__post_init__", "setup", "__attrs_post_init__"):
             method = base.methods.get(name)
