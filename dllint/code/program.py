@@ -78,6 +78,8 @@ class Program:
         self.mro_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.methods_memo: dict[tuple[ClassScope, str, ClassScope | None], FunctionScope | None] = {}
         self.members = Members(self)
+        self.config_files: dict[str, Module | None] = {}
+        """The config files that its code reads: see `config_files`."""
         self._callers = Callers(self)
         self._pins: dict[str, Pins] = {}
 

@@ -290,7 +290,7 @@ class Evaluator:
         if isinstance(value, ModuleRef):
             return self.program.members.of(value.module, name)
         if isinstance(value, External):
-            return (External(apis.canonical(f"{value.name}.{name}")),)
+            return options.of_library(self, value, name)
         if isinstance(value, (Instance, ClassRef, Super)):
             key = (value.key, name)
             if key not in self._attributes or self.assumed:

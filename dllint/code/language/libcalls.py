@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis
-from dllint.code.language import classes, elements, folding
+from dllint.code.language import classes, elements, folding, options
 from dllint.code.language.links import parent, set_parent
 from dllint.code.language.scopes import last_name
 from dllint.code.language.values import (
@@ -44,8 +44,17 @@ CPU_COUNTS = frozenset(
 )
 """Calls that give the machine's processors, whatever part of them this process may use."""
 
+_READS_CONFIG = frozenset(
+    (
+        *("yaml.safe_load", "yaml.full_load", "yaml.load", "yaml.unsafe_load"),
+        *("json.load", "json.loads", "omegaconf.OmegaConf.load"),
+    )
+)
 SAME_VALUE = frozenset(
     {
+        "easydict.EasyDict",
+        "omegaconf.OmegaConf.create",
+        "omegaconf.OmegaConf.to_container",
         "copy.copy",
         "copy.deepcopy",
         "typing.cast",
@@ -61,6 +70,10 @@ def result(ev: Evaluator, name: str, call: ast.Call, frame: Frame) -> Values:
     handler = _HANDLERS.get(name)
     if handler is not None:
         return handler(ev, call, frame)
+    if name in _READS_CONFIG:
+        from dllint.code.language.config_files import contents
+
+        return contents(ev, name, call, frame)
     if name in CPU_COUNTS:
         return (Number(1, None, call, cpus=True),)
     if name in SAME_VALUE and call.args:
@@ -119,6 +132,10 @@ def attribute(ev: Evaluator, value: Product | Derived | Collection, name: str, n
     given = _given_dataset(value) if isinstance(value, Product) and name == "dataset" else None
     if given is not None and isinstance(value, Product):
         return ev.infer(given, value.frame)
+    if name == "value" and isinstance(value, Product) and value.name.startswith("absl.flags.DEFINE_"):
+        return options.flag(ev, value)
+    if isinstance(value, Collection) and value.kind == "dict" and elements.under_key(value, name) is not None:
+        return elements.item(ev, value, name, node, frame)  # of OmegaConf: a dict has no such attributes
     if name == "type" and isinstance(value, Product) and value.name == "torch.device" and len(value.node.args) == 1:
         return merge((_device_type(v, node, value),) for v in ev.infer(value.node.args[0], value.frame))
     return (derived(value, f".{name}", node, frame),)

@@ -6,14 +6,30 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from dllint.code import apis
 from dllint.code.language import conditions
 from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import Scope, dotted
-from dllint.code.language.values import UNKNOWN, Const, Derived, Frame, Unknown, Value, Values, merge
+from dllint.code.language.values import (
+    UNKNOWN,
+    Const,
+    Derived,
+    External,
+    Frame,
+    Product,
+    Unknown,
+    Value,
+    Values,
+    merge,
+)
 
 if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
+
+
+_FLAGS = "absl.flags.FLAGS"
+_DEFINES = ("DEFINE_integer", "DEFINE_bool", "DEFINE_boolean", "DEFINE_float", "DEFINE_string", "DEFINE_enum")
 
 
 def argparse_option(ev: Evaluator, namespace: Derived, name: str) -> Values:
@@ -23,6 +39,39 @@ def argparse_option(ev: Evaluator, namespace: Derived, name: str) -> Values:
     if not found:
         return (Unknown(name),)
     return merge([*found, (Unknown(name),)]) if _is_changed(ev, scope.module, name) else merge(found)
+
+
+def of_library(ev: Evaluator, holder: External, name: str) -> Values:
+    """What a library's module or object has by a name; of the flags of absl the default that one is defined with."""
+    if holder.name != _FLAGS or not name.islower():
+        return (External(apis.canonical(f"{holder.name}.{name}")),)
+    defined = [values for module in ev.program.modules_with("flags") for values in _defined(ev, module, name)]
+    is_one = len({v.key for values in defined for v in values}) == 1
+    return merge(defined) if is_one and not any(_sets(ev, name)) else (Unknown(name),)
+
+
+def flag(ev: Evaluator, holder: Product) -> Values:
+    """What `.value` of a flag is that `flags.DEFINE_integer("workers", 4, ...)` gives: its default."""
+    return _default_of_flag(ev, holder.node, holder.frame)
+
+
+def _sets(ev: Evaluator, name: str) -> Iterator[AttributeWrite]:
+    return (write for module in ev.program.modules_with(f".{name} =") for write in _writes(module, name))
+
+
+def _defined(ev: Evaluator, module: Module, name: str) -> Iterator[Values]:
+    for function in _DEFINES:
+        for call, scope in module.calls_of(function):
+            first = call.args[0] if call.args else None
+            if isinstance(first, ast.Constant) and first.value == name:
+                yield _default_of_flag(ev, call, Frame(scope))
+
+
+def _default_of_flag(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    given = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "default")]
+    found = ev.infer(given[0], frame) if given else (UNKNOWN,)
+    is_left_open = any(isinstance(value, Const) and value.value is None for value in found)
+    return (UNKNOWN,) if is_left_open else found
 
 
 def _is_changed(ev: Evaluator, module: Module, name: str) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dllint.code.language.modules import Module
     from dllint.code.language.values import Frame
 
+_OPTIONS = frozenset({"option", "argument"})
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -215,16 +216,25 @@ class FunctionScope(Scope):
 
     def default(self, name: str) -> ast.expr | None:
         """The default value of a parameter: its own, or that of the option of click or typer that fills it."""
-        for decorator in getattr(self.node, "decorator_list", ()):
+        for decorator in map(self._spelled, getattr(self.node, "decorator_list", ())):
             if isinstance(decorator, ast.Call) and last_name(decorator) == "option" and _fills(decorator, name):
                 return next((k.value for k in decorator.keywords if k.arg == "default"), None)
         arguments = self.node.args
         positional = [*arguments.posonlyargs, *arguments.args]
         for argument, value in zip(reversed(positional), reversed(arguments.defaults), strict=False):
             if argument.arg == name:
-                return _plain(value)
+                return _plain(self._spelled(value))
         named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        return next((value and _plain(value) for argument, value in named if argument.arg == name), None)
+        return next((value and _plain(self._spelled(value)) for argument, value in named if argument.arg == name), None)
+
+    def _spelled(self, node: ast.expr) -> ast.expr:
+        """The option that several commands share by a name, `workers: int = WORKERS`; any other expression as it is."""
+        if not isinstance(node, ast.Name):
+            return node
+        home = next((scope for scope in self.outer if node.id in scope.index().bindings), None)
+        bound = home.bindings[node.id] if home is not None else []
+        shared = bound[0].value if len(bound) == 1 and bound[0].kind == "assign" else None
+        return shared if isinstance(shared, ast.Call) and last_name(shared).lower() in _OPTIONS else node
 
     def annotation(self, name: str) -> ast.expr | None:
         """The annotation of a parameter."""

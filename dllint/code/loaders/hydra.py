@@ -9,17 +9,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TypeVar
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ModuleScope
+from dllint.code.language.yaml_trees import Expressions, placed, unknown
 from dllint.syntax.python import CannotParseError
 from dllint.syntax.yaml import documents
 
-_Placed = TypeVar("_Placed", ast.Call, ast.keyword, ast.Constant, ast.Name, ast.Attribute, ast.Dict, ast.List)
-_DEEPEST = 40
 _TARGET = re.compile(rb"_target_[\"']?[ \t]*:[ \t]*[\"']?([\w.]+)")
 _RESERVED = frozenset({"_target_", "_partial_", "_convert_", "_recursive_", "_args_", "defaults"})
 
@@ -74,7 +72,7 @@ def _calls(root: Node) -> Iterator[ast.Call]:
             pending.extend(reversed(node.value))
         elif isinstance(node, MappingNode):
             if _target(node):
-                yield _call(node, 0)
+                yield _outermost(node)
             else:
                 pending.extend(value for _, value in reversed(node.value))
 
@@ -88,70 +86,34 @@ def _target(node: MappingNode) -> str:
     return ""
 
 
-def _call(node: MappingNode, depth: int) -> ast.Call:
+def _outermost(node: MappingNode) -> ast.Call:
+    """The call that a mapping stands for, with those within."""
+
+    def call(inner: MappingNode, depth: int) -> ast.Call | None:
+        return _call(inner, made, depth) if _target(inner) else None
+
+    made = Expressions(call)
+    return _call(node, made, 0)
+
+
+def _call(node: MappingNode, made: Expressions, depth: int) -> ast.Call:
     keywords = []
     for key, value in node.value:
         if not isinstance(key, ScalarNode):
             continue
         if key.value not in _RESERVED:
             name = key.value if key.value.isidentifier() else None
-            keyword = ast.keyword(arg=name, value=_expression(value, depth + 1))
-            keywords.append(_placed(keyword, key, value))
+            keyword = ast.keyword(arg=name, value=made.of(value, depth + 1))
+            keywords.append(placed(keyword, key, value))
         elif key.value in ("_partial_", "_args_", "defaults"):
-            keywords.append(_placed(ast.keyword(arg=None, value=_unknown(value)), key, value))  # what is added later
+            keywords.append(placed(ast.keyword(arg=None, value=unknown(value)), key, value))  # what is added later
     call = ast.Call(func=_dotted(_target(node), node), args=[], keywords=keywords)
-    return _placed(call, node, node)
-
-
-def _expression(node: Node, depth: int) -> ast.expr:
-    if depth > _DEEPEST:
-        return _unknown(node)
-    if isinstance(node, MappingNode):
-        if _target(node):
-            return _call(node, depth)
-        pairs = [(key, value) for key, value in node.value if isinstance(key, ScalarNode)]
-        keys: list[ast.expr | None] = [_placed(ast.Constant(value=key.value), key, key) for key, _ in pairs]
-        return _placed(ast.Dict(keys=keys, values=[_expression(v, depth + 1) for _, v in pairs]), node, node)
-    if isinstance(node, SequenceNode):
-        return _placed(ast.List(elts=[_expression(item, depth + 1) for item in node.value], ctx=ast.Load()), node, node)
-    return _scalar(node)
-
-
-def _scalar(node: Node) -> ast.expr:
-    text = str(node.value)
-    if "${" in text or text == "???":
-        return _unknown(node)
-    kind = node.tag.rpartition(":")[2]
-    value: str | int | float | bool | None = text
-    try:
-        if kind == "int":
-            value = int(text.replace("_", ""), 0)
-        elif kind == "float":
-            value = float(text.replace("_", ""))
-    except ValueError:
-        return _unknown(node)
-    if kind == "bool":
-        value = text.lower() in ("true", "yes", "on")
-    elif kind == "null":
-        value = None
-    return _placed(ast.Constant(value=value), node, node)
-
-
-def _unknown(node: Node) -> ast.expr:
-    return _placed(ast.Name(id="_interpolated_", ctx=ast.Load()), node, node)
+    return placed(call, node, node)
 
 
 def _dotted(name: str, node: Node) -> ast.expr:
     first, *rest = name.split(".")
-    found: ast.expr = _placed(ast.Name(id=first, ctx=ast.Load()), node, node)
+    found: ast.expr = placed(ast.Name(id=first, ctx=ast.Load()), node, node)
     for part in rest:
-        found = _placed(ast.Attribute(value=found, attr=part, ctx=ast.Load()), node, node)
+        found = placed(ast.Attribute(value=found, attr=part, ctx=ast.Load()), node, node)
     return found
-
-
-def _placed(made: _Placed, start: Node, end: Node) -> _Placed:
-    """Give a node of the tree the place of the YAML that it stands for."""
-    first, last = start.start_mark, end.end_mark
-    made.lineno, made.col_offset = first.line + 1, first.column
-    made.end_lineno, made.end_col_offset = last.line + 1, last.column
-    return made
