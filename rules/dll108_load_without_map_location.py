@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports `torch.load` without `map_location` in code that DataLoader workers run, and in the making of a dataset that
-keeps what was loaded and reads it there. Silent for datasets that write or download their files themselves and are not
+Reports `torch.load` without `map_location` in code that DataLoader workers run, in the making of a dataset that keeps
+what was loaded and reads it there, and where a loader reads what was loaded, or a `TensorDataset` of it. Silent for datasets that write or download their files themselves and are not
 seen to save them from the GPU, for files that the project saves from the CPU (by their name), or has from a script that
 its messages name and that is not seen to save from the GPU, for entries of a loaded dict that need not be tensors, for
 what goes on to NumPy, there or later, and where no loader with workers is seen.
@@ -107,6 +107,7 @@ def load_without_map_location(entry: WorkerEntry) -> Iterator[Finding]:
                 evidence="torch.load",
             )
     yield from _kept(entry)
+    yield from _handed_on(entry)
 
 
 def _makers(entry: WorkerEntry, step: Step) -> list[ClassScope]:
@@ -143,4 +144,19 @@ def _kept(entry: WorkerEntry) -> Iterator[Finding]:
                 ],
                 symbol=item.owner.qualname,
                 evidence=item.attribute,
+            )
+
+
+def _handed_on(entry: WorkerEntry) -> Iterator[Finding]:
+    """The loads that a loader reads by items: as its dataset, or out of a TensorDataset."""
+    for value in entry.plain_datasets():
+        for load in loading.handed_on(entry.program, value):
+            yield RULE.finding(
+                load.frame.scope.module.location(load.node),
+                "torch.load() without map_location, handed to a loader: "
+                "what was saved from the GPU is a CUDA tensor that a forked worker cannot touch",
+                help=_HELP,
+                related=[loader.related() for loader in entry.loaders[:1]],
+                symbol=load.frame.scope.qualname,
+                evidence="dataset",
             )

@@ -11,7 +11,8 @@ from dllint.code.language import classes
 from dllint.code.language.links import scope_of
 from dllint.code.language.scopes import ClassScope, FunctionScope, last_name
 from dllint.code.language.values import Collection, Const, Derived, External, Frame, Product, Value, Values
-from dllint.code.tensors import saved_files
+from dllint.code.tensors import resident, saved_files
+from dllint.code.workers import datasets
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -120,6 +121,21 @@ def loads(program: Program, value: Value, depth: int = 0) -> Iterator[Product]:
         ]
     for part in inner:
         yield from loads(program, part, depth + 1)
+
+
+def handed_on(program: Program, value: Value) -> Iterator[Product]:
+    """The loads whose tensors a dataset of a library is made of, or that are read by items themselves; each once."""
+    found: dict[object, Product] = {}
+    for container in datasets.parts(program, value):
+        for inner in (container, *resident.given(program, container)):
+            origin = inner.origin if isinstance(inner, Derived) else inner
+            steps = list(inner.chain()) if isinstance(inner, Derived) else []
+            if not isinstance(origin, Product) or origin.name not in LOAD or origin.key in found:
+                continue
+            leaves = any(step.via in _LEAVES_DEVICE for step in steps)
+            if not leaves and may_bring_cuda(program, origin.node, origin.frame):
+                found[origin.key] = origin
+    yield from found.values()
 
 
 def has_own_files(program: Program, cls: ClassScope) -> bool:

@@ -40,14 +40,14 @@ def held(loader: Loader, *, where_available: bool = False) -> Iterator[Container
 
 def _holds_cuda(program: Program, value: Container, where_available: bool, depth: int = 0) -> bool:
     """Whether a TensorDataset, a list or what else a loader takes items from is on the GPU."""
-    given = list(_given(program, value))
-    if any(devices.is_on_cuda(program, inner, where_available=where_available) for inner in given):
+    inner = list(given(program, value))
+    if any(devices.is_on_cuda(program, each, where_available=where_available) for each in inner):
         return True
-    rows = [inner for inner in given if isinstance(inner, Collection) and inner.kind in _ROWS]
+    rows = [each for each in inner if isinstance(each, Collection) and each.kind in _ROWS]
     return depth < _DEEPEST and any(_holds_cuda(program, row, where_available, depth + 1) for row in rows)
 
 
-def _given(program: Program, value: Container) -> Iterator[Value]:
+def given(program: Program, value: Value) -> Iterator[Value]:
     """What a container of tensors holds; or the tensor, or the library's data set, that is read by items itself."""
     ev = program.evaluator
     if isinstance(value, Product) and value.name in _OF_TENSORS:
@@ -71,7 +71,7 @@ def _unpacked(program: Program, argument: ast.expr, frame: Frame) -> Iterator[Va
         return
     for value in program.evaluator.values(argument.value, frame):
         if isinstance(value, Collection):
-            yield from _given(program, value)
+            yield from given(program, value)
 
 
 _TO_THE_CPU = frozenset({"cpu", "to", "numpy", "tolist", "item", "copy_", "zeros", "empty", "full", "ones"})
