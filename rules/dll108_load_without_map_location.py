@@ -3,10 +3,11 @@
 ## What it does
 
 Reports `torch.load` without `map_location` in code that DataLoader workers run, in the making of a dataset that keeps
-what was loaded and reads it there, and where a loader reads what was loaded, or a `TensorDataset` of it. Silent for datasets that write or download their files themselves and are not
-seen to save them from the GPU, for files that the project saves from the CPU (by their name), or has from a script that
-its messages name and that is not seen to save from the GPU, for entries of a loaded dict that need not be tensors, for
-what goes on to NumPy, there or later, and where no loader with workers is seen.
+what was loaded and reads it there, and where a loader reads what was loaded, or a `TensorDataset` of it. Silent for
+datasets that write or download their files themselves and are not seen to save them from the GPU, for files that the
+project saves from the CPU (by their name), or has from a script that its messages name and that is not seen to save
+from the GPU, for entries of a loaded dict that need not be tensors, for what goes on to NumPy, there or later, and
+where no loader with workers is seen.
 
 ## Why it breaks workers
 
