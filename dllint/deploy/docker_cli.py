@@ -58,7 +58,7 @@ _LONG = {
 }
 _SHORT = re.compile(r"-[A-Za-z]")
 _ELISION = re.compile(
-    r"\.{3,}|\N{HORIZONTAL ELLIPSIS}|\[.*\]|(?i:[<{][^<>{}]*(?:option|flag|arg)[^<>{}]*[>}])"
+    r"\.{3,}|\N{HORIZONTAL ELLIPSIS}|\[.*\]|(?i:[<{][^<>{}]{0,60}(?:option|flag|arg)[^<>{}]{0,60}[>}])"
     r"|\$?\{?[A-Z_]*(?:OPTIONS|OPTS|FLAGS)\}?"
 )
 """What stands on a page for options that are left out there."""

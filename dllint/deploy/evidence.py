@@ -58,7 +58,7 @@ _SETUP = "setup.py"
 _TRAINER_IMPORTS = ("from transformers", "import transformers", "from trl", "import trl")
 _EXAMPLES = re.compile(
     r"\b(?:transformers/examples/|trl/(?:trl|examples)/"
-    r"|git clone (?:-\S+ )*\S*huggingface/(?:transformers|trl)(?:\.git)?(?=\s|$))"
+    r"|git clone (?:-\S+ )*\S*huggingface/(?:transformers|trl|peft)(?:\.git)?(?=\s|$))"
 )
 """Where scripts of transformers and TRL lie, or are fetched from."""
 _TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "tox", "nox"})

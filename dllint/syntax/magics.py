@@ -31,7 +31,7 @@ _SHELL_CELL = re.compile(
       )[^\n]*""",
     re.VERBOSE | re.MULTILINE,
 )
-_TO_SHELL = re.compile(r"[ \t]*(?:[\w.,* \t]+=[ \t]*)?(?:!{1,2}|%(?:sx|system)\b)")
+_TO_SHELL = re.compile(r"(?:[ \t]*|[\w.,* \t]+=[ \t]*)(?:!{1,2}|%(?:sx|system)\b)")
 """What a line begins with that IPython gives to a shell."""
 _MAY_GO_TO_SHELL = re.compile(rf"^{_TO_SHELL.pattern}", re.MULTILINE)
 _CAPTURED = re.compile(r"([\w.,* \t]+=[ \t]*)(?:!|%(?=[a-zA-Z]))")

@@ -45,7 +45,7 @@ _NAMES = {
 }
 _HEREDOC = re.compile(r"<<-?\w+[ \t\r]*\n")
 _REFERENCE = re.compile(r"\b(?:local|var)(?:\.\w[\w-]*)+")
-_ARITHMETIC = re.compile(r"[\w.\s()+*/-]*[+*/-][\w.\s()+*/-]*")
+_ARITHMETIC = re.compile(r"(?=[^+*/-]*[+*/-])[\w.\s()+*/-]+")
 _LONGEST = 300
 """Characters of an expression that is computed."""
 _OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
