@@ -37,6 +37,9 @@ class Argument:
         return ev.values(self.node, self.frame)
 
 
+_MUTATING = ("pop", "setdefault", "update")
+
+
 @dataclass(slots=True)
 class Arguments:
     """All arguments of one call by name. `open` says that there may be others that cannot be seen."""
@@ -168,7 +171,8 @@ def _mutations(ev: Evaluator, found: Arguments, node: ast.Name, frame: Frame) ->
             continue
         certain = block_of(target).holds(here)
         found.add(Argument(key, statement.value, frame, statement, certain, None if certain else block_of(target)))
-    for call in scope.calls:
+    changing = sorted((call for name in _MUTATING for call in scope.calls_of(name)), key=lambda call: call.lineno)
+    for call in changing:
         function = call.func
         if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
             continue

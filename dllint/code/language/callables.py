@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _MOST_CALLABLES = 40
+_DEEPEST = 40
+"""Values around one another that are looked into: `data = Wrapper(data)`, written over and over."""
 _HOLDERS = (
     ast.Lambda,
     ast.Attribute,
@@ -63,33 +65,36 @@ def called_methods(program: Program, value: Instance) -> list[FunctionScope]:
     return [method for method in found if method is not None]
 
 
-def callables(program: Program, value: Value) -> tuple[Value, ...]:
-    """The project's functions and callable objects in a value: itself, in a list, or in what a library object got."""
+def callables(program: Program, value: Value, depth: int = 0) -> tuple[Value, ...]:
+    """The project's functions and callable objects in a value: itself, in a list, or in what a library object got.
+
+    `depth` counts the values around it; what lies too deep holds none.
+    """
     memo = program.facts.callables_memo
-    known = memo.get(value.key)
+    known = memo.get(value.key) if depth < _DEEPEST else ()
     if known is None:
         memo[value.key] = ()  # what a cycle sees
-        found = {inner.key: inner for inner in islice(_callables(program, value), _MOST_CALLABLES * 4)}
+        found = {inner.key: inner for inner in islice(_callables(program, value, depth + 1), _MOST_CALLABLES * 4)}
         known = memo[value.key] = tuple(found.values())[:_MOST_CALLABLES]
     return known
 
 
-def _callables(program: Program, value: Value) -> Iterator[Value]:
+def _callables(program: Program, value: Value, depth: int) -> Iterator[Value]:
     ev = program.evaluator
     if isinstance(value, (Function, Partial)) or _is_callable(program, value):
         yield value
     elif isinstance(value, Collection):
         for part in _held(ev, value):
             for inner in part:
-                yield from callables(program, inner)
+                yield from callables(program, inner, depth)
     elif _is_data(value.origin if isinstance(value, Derived) else value):
         return
     elif isinstance(value, Product):
-        yield from _given(program, value.node, value.frame)
+        yield from _given(program, value.node, value.frame, depth)
     elif isinstance(value, Derived):
         if isinstance(value.node, ast.Call) and _keeps_functions(value):
-            yield from _given(program, value.node, value.frame)
-        yield from callables(program, value.base)
+            yield from _given(program, value.node, value.frame, depth)
+        yield from callables(program, value.base, depth)
 
 
 def _is_callable(program: Program, value: Value) -> bool:
@@ -118,11 +123,11 @@ def _keeps_functions(value: Derived) -> bool:
     return True
 
 
-def _given(program: Program, call: ast.Call, frame: Frame) -> Iterator[Value]:
+def _given(program: Program, call: ast.Call, frame: Frame, depth: int) -> Iterator[Value]:
     for argument in [*call.args, *(k.value for k in call.keywords if k.arg not in _CALLED_AT_ONCE)]:
         if _may_hold_callable(argument):
             for value in program.evaluator.values(argument, frame):
-                yield from callables(program, value)
+                yield from callables(program, value, depth)
 
 
 def _may_hold_callable(node: ast.AST) -> bool:

@@ -59,7 +59,7 @@ def of_iteration(program: Program, iteration: Iteration) -> Iterator[Kept]:
         yield from _in_loop(program, iteration, node, node.iter)
     elif isinstance(node, ast.comprehension):
         yield from _by_comprehension(program, iteration, node)
-    elif isinstance(node, ast.Call) and last_name(node.func) == "iter":
+    elif isinstance(node, ast.Call) and last_name(node.func) in ("iter", "__iter__"):
         yield from _through_next(program, iteration)
     elif isinstance(node, ast.Call) and last_name(node.func) in _KEEPS_ALL and not _is_bounded_call(node):
         batch = Batch(iteration.loader, iteration.named, ())
@@ -76,13 +76,20 @@ def _is_bounded_call(call: ast.Call) -> bool:
 
 def _is_cut(program: Program, iteration: Iteration) -> bool:
     """Whether only the first batches are taken: `islice(loader, 4)`, `zip(range(4), loader)`."""
-    head = iteration.node.args[0] if isinstance(iteration.node, ast.Call) else getattr(iteration.node, "iter", None)
+    head = _head(iteration.node)
     if head is None:
         return False
     names = {last_name(part) for part in ast.walk(head) if isinstance(part, ast.Call)}
     found = program.evaluator.values(head, iteration.frame)
     names |= {value.name.rpartition(".")[2] for value in found if isinstance(value, Product)}
     return "islice" in names or "take" in names or ("zip" in names and "range" in names)
+
+
+def _head(node: ast.AST) -> ast.expr | None:
+    """What is gone through: `loader` of `list(loader)`, of `loader.__iter__()` and of a loop over it."""
+    if not isinstance(node, ast.Call):
+        return getattr(node, "iter", None)
+    return node.args[0] if node.args else node.func
 
 
 def _by_comprehension(program: Program, iteration: Iteration, node: ast.comprehension) -> Iterator[Kept]:

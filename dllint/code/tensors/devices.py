@@ -75,6 +75,8 @@ class Transfer:
     text: str
     where_available: bool = True
     """Whether the source itself names an accelerator: it is used wherever there is one."""
+    named: ast.expr | None = None
+    """The expression that names the device."""
 
 
 def named(program: Program, node: ast.expr, frame: Frame) -> Device:
@@ -221,7 +223,7 @@ def _to(program: Program, node: ast.expr | None, frame: Frame, text: str) -> Tra
     if device is Device.NONE:
         return None
     known = can_be_cuda(program, program.evaluator.values(node, frame))
-    return Transfer(device, text.replace("...", ast.unparse(node)[:40]), known)
+    return Transfer(device, text.replace("...", ast.unparse(node)[:40]), known, node)
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.code import apis
 from dllint.code.facts import WorkerEntry
 from dllint.code.language.scopes import dotted, last_name
-from dllint.code.language.values import Collection, Derived, Frame, Product, Value, Values
+from dllint.code.language.values import Collection, Const, Derived, Frame, Product, Value, Values
 from dllint.code.loaders.loader import Loader
 from dllint.code.tensors import device_guards, devices
 from dllint.code.tensors.devices import Device, Transfer
@@ -84,8 +84,19 @@ def in_function(program: Program, frame: Frame) -> list[tuple[ast.Call, Transfer
         under = b"with torch.device(" in frame.scope.module.data
         calls = [call for call in frame.scope.index().calls if under or _may_transfer(call)]
         found = [(call, devices.transfer(program, call, frame)) for call in calls]
-        memo[frame] = [(c, t) for c, t in found if t is not None and not is_main_only(program, c, frame)]
+        memo[frame] = [(c, t) for c, t in found if t is not None and not _is_for_main(program, c, t, frame)]
     return memo[frame]
+
+
+def _is_for_main(program: Program, call: ast.Call, transfer: Transfer, frame: Frame) -> bool:
+    """Whether a transfer happens, or its device is the GPU, in no worker."""
+    if is_main_only(program, call, frame):
+        return True
+    if transfer.named is None or transfer.device is not Device.MAYBE:
+        return False
+    values = program.evaluator.values(transfer.named, frame)
+    kept = tuple(v for v in values if not isinstance(v, (Const, Product)) or not is_main_only(program, v.node, frame))
+    return len(kept) < len(values) and devices.of_values(program, kept) is Device.NONE
 
 
 def _may_transfer(call: ast.Call) -> bool:

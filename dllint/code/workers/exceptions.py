@@ -36,10 +36,18 @@ def is_caught_here(node: ast.AST, names: frozenset[str]) -> bool:
     """Whether an exception that `node` raises is caught in its own function."""
     child, at = node, parent(node)
     while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
-        if isinstance(at, ast.stmt) and _stops(at, names) and any(child is s for s in getattr(at, "body", ())):
+        if isinstance(at, ast.stmt) and _stops(at, names) and _is_in_body(child, at):
             return True
         child, at = at, parent(at)
     return False
+
+
+def _is_in_body(child: ast.AST, around: ast.stmt) -> bool:
+    """Whether a part of a `try` or `with` is a statement of its body: told by its place, as bodies may be long."""
+    body = getattr(around, "body", ())
+    if not body or not isinstance(child, ast.stmt):
+        return False
+    return (child.lineno, child.col_offset) <= (body[-1].lineno, body[-1].col_offset)
 
 
 def _stops(around: ast.AST, names: frozenset[str]) -> bool:

@@ -22,6 +22,7 @@ from dllint.code.language.values import (
     Value,
     Values,
 )
+from dllint.code.workers import in_worker
 from dllint.finding import Related
 
 if TYPE_CHECKING:
@@ -307,7 +308,7 @@ def _is_none_test(node: ast.AST) -> bool:
 def is_main_only(program: Program, node: ast.AST, frame: Frame) -> bool:
     """Whether workers never come to a node: it stands under `if get_worker_info() is None`, or behind a cache that
     `__init__` has filled."""
-    return _is_cached_by_init(node, frame) or _is_for_no_worker(program, node, frame)
+    return _is_cached_by_init(node, frame) or in_worker.is_for_no_worker(program, node, frame)
 
 
 def _is_cached_by_init(node: ast.AST, frame: Frame) -> bool:
@@ -337,25 +338,3 @@ def _cache_of(test: ast.Compare) -> str:
     if isinstance(held, ast.Call) and last_name(held.func) == "keys" and isinstance(held.func, ast.Attribute):
         held = held.func.value
     return held.attr if isinstance(held, ast.Attribute) else ""
-
-
-def _is_for_no_worker(program: Program, node: ast.AST, frame: Frame) -> bool:
-    if not frame.scope.module.lines_with("get_worker_info"):
-        return False
-    for test, outcome in conditions.each_alone(conditions.leading_to(node)):
-        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
-            subject, none_if = test.left, isinstance(test.ops[0], ast.Is)
-        else:
-            subject, none_if = test, False
-        if (
-            outcome is none_if
-            and isinstance(subject, (ast.Name, ast.Call))
-            and _is_worker_info(program, subject, frame)
-        ):
-            return True
-    return False
-
-
-def _is_worker_info(program: Program, node: ast.expr, frame: Frame) -> bool:
-    found = program.evaluator.values(node, frame)
-    return any(isinstance(v, Product) and v.name == "torch.utils.data.get_worker_info" for v in found)

@@ -1,0 +1,71 @@
+"""What `get_worker_info()` tells code of where it runs: which of its parts no worker comes to."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, TypeGuard
+
+from dllint.code.language import conditions
+from dllint.code.language.values import Frame, Function, Product
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_DEEPEST = 4
+"""Helpers and flags behind one another that a test is followed through."""
+
+
+def is_for_no_worker(program: Program, node: ast.AST, frame: Frame) -> bool:
+    """Whether a node stands where only main comes to: under `if get_worker_info() is None`, however that is put."""
+    if not program.modules_with("get_worker_info"):
+        return False
+    tests = conditions.leading_to(node)
+    return any(_in_worker(program, test, frame) is (not outcome) for test, outcome in tests)
+
+
+def _in_worker(program: Program, test: ast.expr, frame: Frame, depth: int = 0) -> bool | None:
+    """How a condition comes out in a worker; None where it asks for something else too."""
+    if depth > _DEEPEST:
+        return None
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = _in_worker(program, test.operand, frame, depth)
+        return None if inner is None else not inner
+    if isinstance(test, ast.BoolOp):
+        found = [_in_worker(program, part, frame, depth) for part in test.values]
+        decisive = isinstance(test.op, ast.Or)
+        return decisive if decisive in found else None if None in found else not decisive
+    if _compares_with_none(test):
+        return isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) if _is_worker_info(program, test.left, frame) else None
+    behind = conditions.flagged(test)
+    if behind is not None and behind is not test:
+        return _in_worker(program, behind, frame, depth + 1)
+    if _is_worker_info(program, test, frame):
+        return True
+    return _answered(program, test, frame, depth) if isinstance(test, ast.Call) else None
+
+
+def _compares_with_none(test: ast.expr) -> TypeGuard[ast.Compare]:
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return False
+    other = test.comparators[0]
+    return isinstance(other, ast.Constant) and other.value is None
+
+
+def _is_worker_info(program: Program, node: ast.expr, frame: Frame) -> bool:
+    if isinstance(node, ast.NamedExpr):
+        return _is_worker_info(program, node.value, frame)
+    if not isinstance(node, (ast.Name, ast.Call)):
+        return False
+    found = program.evaluator.values(node, frame)
+    return any(isinstance(v, Product) and v.name == "torch.utils.data.get_worker_info" for v in found)
+
+
+def _answered(program: Program, call: ast.Call, frame: Frame, depth: int) -> bool | None:
+    """The same of a helper that does nothing but return a condition: `def in_worker(): return ...`."""
+    found = program.evaluator.values(call.func, frame)
+    function = found[0] if len(found) == 1 and isinstance(found[0], Function) else None
+    returns = function.scope.returns if function is not None else ()
+    if function is None or len(returns) != 1 or returns[0].value is None:
+        return None
+    inside = Frame(function.scope, function.receiver, call, frame, function.outer)
+    return _in_worker(program, returns[0].value, inside, depth + 1)
