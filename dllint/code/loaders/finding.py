@@ -26,6 +26,7 @@ from dllint.code.language.values import (
     Value,
 )
 from dllint.code.loaders import configs
+from dllint.code.loaders.instantiating import add_arguments
 from dllint.code.loaders.loader import Loader
 
 if TYPE_CHECKING:
@@ -209,6 +210,7 @@ def _built(program: Program, call: ast.Call, frame: Frame) -> Iterator[Loader]:
         for found in alternatives(ev, merged, frame):
             if isinstance(target, External) and target.name.endswith(".__init__") and not _is_super(call.func):
                 found.positional = found.positional[1:]
+            add_arguments(program, call, frame, found)
             yield Loader(program, call, frame, api, found)
         return
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -25,6 +26,9 @@ _RESERVED = frozenset({"_target_", "_partial_", "_convert_", "_recursive_", "_ar
 class ConfigModule(Module):
     """A YAML file as a module of calls."""
 
+    keys: Mapping[ast.Call, str] = MappingProxyType({})
+    """The keys that lead to each of its calls, once its scope is known: `data.train`."""
+
     def import_statements(self) -> Iterator[tuple[bytes, bytes]]:
         """What it calls, Hydra imports."""
         return ((b"from", target) for target in _TARGET.findall(self.data))
@@ -34,11 +38,12 @@ class ConfigModule(Module):
         """The calls of the file; none if it cannot be parsed."""
         if self._scope is None:
             try:
-                calls = [call for node in documents(self.source.text) for call in _calls(node)]
+                calls = {call: keys for node in documents(self.source.text) for call, keys in _calls(node)}
             except CannotParseError as error:
                 self.error = error
-                calls = []
-            self._scope = ModuleScope(_module(calls), self, None, self.name)
+                calls = {}
+            self.keys = calls
+            self._scope = ModuleScope(_module([*calls]), self, None, self.name)
             self._scope.index()
         return self._scope
 
@@ -60,21 +65,21 @@ def _root(call: ast.Call) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _calls(root: Node) -> Iterator[ast.Call]:
-    """The outermost calls of a document."""
-    pending, seen = [root], set()
+def _calls(root: Node) -> Iterator[tuple[ast.Call, str]]:
+    """The outermost calls of a document, each with the keys that lead to it."""
+    pending, seen = [(root, "")], set()
     while pending:
-        node = pending.pop()
+        node, keys = pending.pop()
         if id(node) in seen:  # aliases: shared and circular nodes
             continue
         seen.add(id(node))
         if isinstance(node, SequenceNode):
-            pending.extend(reversed(node.value))
+            pending.extend((item, keys) for item in reversed(node.value))
         elif isinstance(node, MappingNode):
             if _target(node):
-                yield _outermost(node)
+                yield _outermost(node), keys
             else:
-                pending.extend(value for _, value in reversed(node.value))
+                pending.extend((value, f"{keys}.{key.value}".strip(".")) for key, value in reversed(node.value))
 
 
 def _target(node: MappingNode) -> str:
