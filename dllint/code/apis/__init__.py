@@ -29,7 +29,7 @@ from dllint.code.apis.devices import (
     TENSOR_FACTORY_METHODS,
 )
 from dllint.code.apis.distributed import COLLECTIVES, GROUP_QUERIES, RANK_QUERIES
-from dllint.code.apis.forking import POLARS_QUERIES, POLARS_READS, RAY_WAITS
+from dllint.code.apis.forking import POLARS_LEFT_BY, POLARS_QUERIES, POLARS_READS, RAY_WAITS
 from dllint.code.apis.handles import (
     ALSO_DESCRIPTORS,
     COLLECTED_LATE,
@@ -155,6 +155,7 @@ __all__ = [
     "PARSES",
     "PATH_ARGUMENTS",
     "PLAIN_ATTRIBUTES",
+    "POLARS_LEFT_BY",
     "POLARS_QUERIES",
     "POLARS_READS",
     "POOLS",

@@ -20,3 +20,20 @@ POLARS_QUERIES = frozenset(
 )
 """Methods that run on Polars' thread pool. Measured on polars 2.1: row, slice, select, with_columns, sum, head, rows,
 to_dicts and iter_rows do not; nor does making a frame of what is in memory."""
+
+POLARS_LEFT_BY = frozenset(
+    f".{name}()"
+    for name in (
+        "to_pandas",
+        "to_numpy",
+        "to_arrow",
+        "to_torch",
+        "to_jax",
+        "to_list",
+        "to_dict",
+        "to_dicts",
+        "rows",
+        "row",
+    )
+)
+"""Methods that give what another library works on, or plain Python."""

@@ -117,10 +117,17 @@ def _is_query(entry: WorkerEntry, step: Step, call: ast.Call, in_workers: set[in
     if name not in apis.POLARS_QUERIES or not isinstance(call.func, ast.Attribute):
         return False, None
     for value in entry.program.evaluator.values(call.func.value, step.frame):
-        origin = value.origin if isinstance(value, Derived) else value
+        origin = _origin_in_polars(value)
         if isinstance(origin, Product) and origin.name.startswith("polars."):
             return True, _used(value, in_workers)
     return False, None
+
+
+def _origin_in_polars(value: Value) -> Value | None:
+    """The start of a chain that has not left Polars."""
+    if not isinstance(value, Derived):
+        return value
+    return None if any(step.via in apis.POLARS_LEFT_BY for step in value.chain()) else value.origin
 
 
 def _used(value: Value, in_workers: set[int]) -> Product | None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from dllint.code.language import classes
 from dllint.code.language.arguments import collect
 from dllint.code.language.links import scope_of
-from dllint.code.language.scopes import Scope, dotted, last_name
-from dllint.code.language.values import Const, Frame, Product
+from dllint.code.language.scopes import ClassScope, Scope, dotted, last_name
+from dllint.code.language.values import Const, Frame, Instance, Product
 
 if TYPE_CHECKING:
     from dllint.code.facts import WorkerEntry
@@ -37,7 +37,7 @@ def waits(entry: WorkerEntry) -> Iterator[tuple[Step, ast.Call, Product]]:
     if used is None:
         return
     for step, call in entry.code.calls():
-        if _encodes_batch(call, step) and _tokenizer(entry.program, call, step.frame) is not None:
+        if _encodes_batch(entry, call, step) and _tokenizer(entry.program, call, step.frame) is not None:
             yield step, call, used
 
 
@@ -75,10 +75,16 @@ def _scopes_of_main(entry: WorkerEntry) -> Iterator[tuple[Scope, float]]:
     for loader in entry.loaders:
         yield scope_of(loader.call), loader.location.row
         datasets = (value.cls for value in loader.dataset_values() if hasattr(value, "cls"))
-        for cls in (*datasets, *([entry.dataset.cls] if entry.dataset is not None else [])):
+        for cls in (*datasets, *_collators(entry)):
             made = classes.method(entry.program.evaluator, cls, "__init__")
             if made is not None:
                 yield made, float("inf")
+
+
+def _collators(entry: WorkerEntry) -> list[ClassScope]:
+    """The classes of the objects whose methods workers call first."""
+    receivers = [step.frame.receiver for step in entry.code.steps if step.parent is None]
+    return [receiver.cls for receiver in receivers if isinstance(receiver, Instance)]
 
 
 def _is_use(call: ast.Call) -> bool:
@@ -86,11 +92,22 @@ def _is_use(call: ast.Call) -> bool:
     return name in _ENCODES or "tok" in name.lower()
 
 
-def _encodes_batch(call: ast.Call, step: Step) -> bool:
+def _encodes_batch(entry: WorkerEntry, call: ast.Call, step: Step) -> bool:
     """Whether a call hands more than one text to what it calls."""
     if last_name(call.func) in _BATCHES:
         return True
-    return _is_use(call) and bool(call.args) and _is_list(call.args[0], step.scope)
+    if not _is_use(call) or not call.args:
+        return False
+    return _is_list(call.args[0], step.scope) or _is_batch(entry, call.args[0], step)
+
+
+def _is_batch(entry: WorkerEntry, node: ast.expr, step: Step) -> bool:
+    """Whether an expression is the whole batch that a collate_fn is given, of more than one sample."""
+    own = [parameter.arg for parameter in step.scope.parameters if parameter.arg != step.scope.receiver_name]
+    if step.parent is not None or step.label != "collate_fn" or dotted(node) not in own[:1]:
+        return False
+    sizes = [loader.option("batch_size").constants() for loader in entry.loaders]
+    return bool(sizes) and all(found and all(isinstance(n, int) and n > 1 for n in found) for found in sizes)
 
 
 def _is_list(node: ast.expr, scope: Scope) -> bool:

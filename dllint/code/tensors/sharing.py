@@ -11,6 +11,7 @@ from dllint.code.language.links import block_of
 from dllint.code.language.scopes import FunctionScope, Scope, last_name
 from dllint.code.language.values import Const, External, Frame, Function, Values
 from dllint.code.loaders import iterations
+from dllint.code.loaders.loader import Loader
 from dllint.code.processes import scripts, start_method
 from dllint.finding import Related
 from dllint.records import dataclass
@@ -69,9 +70,19 @@ def may_use_files(program: Program) -> bool:
 
 def started_before(program: Program, setting: Setting) -> Related | None:
     """Where workers are started before a strategy is set; None if no such place is seen."""
-    if _runs_in_workers(program, setting.scope):
+    if _runs_in_workers(program, setting.scope) or _is_for_later_loaders(program, setting):
         return None
     return _before(program, setting.call, setting.scope, 0)
+
+
+def _is_for_later_loaders(program: Program, setting: Setting) -> bool:
+    """Whether other loaders start their workers after a strategy is set: these get it, unless they are spawned."""
+    before: set[Loader] = set()
+    after: set[Loader] = set()
+    for start in scripts.starts(program, setting.scope, Frame(setting.scope)):
+        if start.loader is not None:
+            (before if _is_earlier(start.node, setting.call) else after).add(start.loader)
+    return any(start_method.of_loader(program, loader) - start_method.PICKLING for loader in after - before)
 
 
 def _before(program: Program, call: ast.Call, scope: Scope, depth: int) -> Related | None:
