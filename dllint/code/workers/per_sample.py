@@ -46,10 +46,21 @@ def container(program: Program, item: Item) -> str | None:
     if isinstance(value, Collection) and value.each is None and value.kind in ("list", "dict", "set"):
         return _filled_container(program, value)
     if isinstance(value, Collection) and value.each is not None and value.kind in ("list", "dict", "set"):
-        if _all_plain(value.each) or loops_over_few(program, value.node, value.frame) or _converts_few(program, value):
+        if (
+            _all_plain(value.each)
+            or _counts(value.node)
+            or loops_over_few(program, value.node, value.frame)
+            or _converts_few(program, value)
+        ):
             return None
         return f"a {value.kind} of Python objects"
     return None
+
+
+def _counts(node: ast.AST) -> bool:
+    """`[int(line) for line in file]`: numbers, most of them small ones, which all lists share."""
+    made = node.value if isinstance(node, ast.DictComp) else getattr(node, "elt", None)
+    return isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and made.func.id in ("int", "bool", "len")
 
 
 def _converts_few(program: Program, value: Collection) -> bool:
@@ -76,7 +87,7 @@ def _filled_container(program: Program, value: Collection) -> str | None:
 def _is_object(value: Value) -> bool:
     if isinstance(value, Product) and value.name.partition(".")[0] in ("numpy", "torch"):
         return False
-    return isinstance(value, (Collection, Const, Derived)) or (isinstance(value, Product) and value.name in _STRINGS)
+    return isinstance(value, (Collection, Const, Derived)) or (isinstance(value, Product) and value.name in _OBJECTS)
 
 
 def _holds_objects(value: Product) -> bool:
@@ -105,13 +116,20 @@ def _element_container(program: Program, item: Item) -> str | None:
     if isinstance(value, Product) and value.name.partition(".")[0] in ("numpy", "torch"):
         return None
     if isinstance(value, (Collection, Const, Derived, Instance)) or (
-        isinstance(value, Product) and value.name in _STRINGS
+        isinstance(value, Product) and value.name in _OBJECTS
     ):
         return "a container of Python objects"
     return None
 
 
-_STRINGS = frozenset({"os.path.join", "os.path.abspath", "str", "builtins.str", "pathlib.Path", "os.path.basename"})
+_OBJECTS = frozenset(
+    [
+        *("os.path.join", "os.path.abspath", "str", "builtins.str", "pathlib.Path", "os.path.basename"),
+        *(f"{package}.loads" for package in ("json", "orjson", "ujson", "pickle")),
+        *("json.load", "yaml.safe_load", "ast.literal_eval"),
+    ]
+)
+"""Calls that give texts, or what was parsed: dicts and lists."""
 
 
 def _all_plain(values: Values) -> bool:
