@@ -13,11 +13,13 @@ from fnmatch import fnmatch
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from dllint.deploy.command_words import simple_commands, without_prefix
 from dllint.deploy.images import Image, built_for, words_of
 from dllint.deploy.loading import may_load
 from dllint.deploy.pages import speaks_of_else
 from dllint.deploy.remounts import heed
-from dllint.deploy.runs import ScriptRun, shell_commands, simple_commands, without_prefix
+from dllint.deploy.runs import ScriptRun, shell_commands
+from dllint.deploy.tools import SERVES, is_tool
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Workload
 from dllint.kinds import Kind
@@ -39,22 +41,6 @@ _TRAINING_IMAGE = re.compile(
 _LAUNCHERS = frozenset({"torchrun", "deepspeed", "composer"})
 _LIBRARY_TRAINERS = frozenset({"nnUNetv2_train", "nnUNet_train"})
 _LAUNCHING_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
-_SERVING = re.compile(
-    r"(?:^|[/_.-])(?:tritonserver|torchserve|uvicorn|gunicorn|hypercorn|flask|streamlit|gradio|vllm|sglang|tgi"
-    r"|text-generation-launcher|mlflow|tensorboard|celery|nginx|redis-server|fastapi|bentoml|serve|server|serving"
-    r"|api|app|webui|infer|inference|predict|predictor|demo|export|convert|onnx|client|download|preprocess|prepare)"
-    r"(?:\.py|\.sh)?$",
-    re.IGNORECASE,
-)
-_TOOLS = frozenset(
-    """nvidia-smi nvcc pip pip3 conda ls cat echo true env printenv id whoami pwd ruff black flake8 mypy pylint isort
-    pre-commit mkdocs sphinx-build make cmake ctest curl wget git tar rm cp mv chmod chown date df du find hadolint
-    apt apt-get apt-key add-apt-repository dpkg yum dnf apk mamba micromamba poetry uv pdm npm node cd mkdir touch ln
-    export source . set sed awk grep sort head tee test [ unzip coverage codecov twine virtualenv gh aws
-    """.split()  # noqa: SIM905 - one word a tool reads better than a list of quotes
-)
-_TOOL_MODULES = frozenset({"build", "venv", "ensurepip", "compileall", "py_compile"})
-_SETUP = "setup.py"
 _TRAINER_IMPORTS = ("from transformers", "import transformers", "from trl", "import trl")
 _EXAMPLES = re.compile(
     r"\b(?:transformers/examples/|trl/(?:trl|examples)/"
@@ -138,7 +124,7 @@ def _holds_no_loaders(image: Image, plan: Plan) -> bool:
 
 def _may_train(commands: list[list[str]], found: Training, plan: Plan) -> bool:
     """Whether a job of CI runs a script that says so, one that is not seen, or tests that start workers."""
-    runs = [run for run in found.runs if not _is_tool(list(run.words)) and run.script not in _TEST_RUNNERS]
+    runs = [run for run in found.runs if not is_tool(list(run.words)) and run.script not in _TEST_RUNNERS]
     if any(run.module is None or _says_training(run.script) for run in runs):
         return True
     return any(_runs_tests(command) for command in commands if command) and any(
@@ -188,31 +174,18 @@ def _is_library(texts: Sequence[str]) -> bool:
 def _is_other(commands: list[list[str]], runs: list[ScriptRun]) -> bool:
     """Whether all that runs is something else than training: a tool, a server, a question to the interpreter."""
     known = [command for command in commands if command and command[0]]
-    if not known or any(_is_launcher(command) for command in known):
+    if not known or any(_is_launcher(command) and not is_tool(command) for command in known):
         return False
-    runs = [run for run in runs if not _is_tool(list(run.words))]
+    runs = [run for run in runs if not is_tool(list(run.words))]
     if runs:
-        return all(_SERVING.search(run.script) and not _says_training(run.script) for run in runs)
-    return all(_is_tool(command) for command in known)
-
-
-def _is_tool(command: Sequence[str]) -> bool:
-    head = os.path.basename(command[0])
-    if head in _TOOLS or _SERVING.search(head):
-        return True
-    if head == "yolo":
-        return not any(word.removeprefix("mode=") in ("train", "val") for word in command)
-    if not head.startswith("python"):
-        return False
-    if command[1:2] == ["-m"]:
-        return any(name in _TOOLS or name in _TOOL_MODULES for name in command[2:3])
-    return command[1:2] in (["-c"], ["--version"], ["-V"], [_SETUP]) or command[-1] in ("--help", "-h")
+        return all(SERVES.search(run.script) and not _says_training(run.script) for run in runs)
+    return all(is_tool(command) for command in known)
 
 
 def _serves(words: Sequence[str], workload: Workload, plan: Plan) -> bool:
     """Whether the entry script starts a server."""
     commands = shell_commands(words, workload.folder, plan)
-    return any(_SERVING.search(os.path.basename(command.texts[0])) for command in commands if command.texts)
+    return any(SERVES.search(os.path.basename(command.texts[0])) for command in commands if command.texts)
 
 
 def _gives_no_workers(found: Training) -> bool:
@@ -247,7 +220,7 @@ def _only_tests(commands: list[list[str]]) -> bool:
     """Whether all that runs is a test runner, and tools that make things ready for it."""
     known = [command for command in commands if command and command[0]]
     tests = [command for command in known if _runs_tests(command)]
-    return bool(tests) and all(command in tests or _is_tool(command) for command in known)
+    return bool(tests) and all(command in tests or is_tool(command) for command in known)
 
 
 def _runs_tests(command: Sequence[str]) -> bool:

@@ -9,8 +9,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dllint.deploy.command_words import simple_commands, without_prefix
 from dllint.deploy.commands import Word
-from dllint.deploy.runs import shell_commands, simple_commands, without_prefix
+from dllint.deploy.runs import shell_commands
 from dllint.deploy.sizes import tmpfs_bytes
 from dllint.deploy.workload import Flaw, FlawKind, Setting, SharedMemory, ShmSource, Workload
 

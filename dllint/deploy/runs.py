@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from dllint.code.language.modules import Module
+from dllint.deploy.command_words import simple_commands, without_prefix
 from dllint.deploy.commands import Command, commands_of
 from dllint.deploy.texts import DeployFile
+from dllint.deploy.wrappers import SHELLS
 from dllint.files import Kind
 from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "ksh"})
-_SEPARATORS = re.compile(r"^[;&|()]+$")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_PYTHON = re.compile(r"(?:pypy|python)[\d.]*w?$")
 _File = TypeVar("_File", Module, DeployFile)
 _ELSEWHERE = frozenset({"docker", "podman", "nvidia-docker", "nerdctl", "docker-compose", "kubectl", "helm", "ssh"})
 """Programs whose words run in another container, or on another machine."""
+_RUNNERS = frozenset(
+    """torchrun torch.utils.bottleneck cProfile profile pdb ipdb pudb trace debugpy coverage memray pyinstrument
+    scalene viztracer kernprof line_profiler memory_profiler
+    """.split()  # noqa: SIM905 - one word a module reads better than a list of quotes
+)
+"""Modules that run a script which is named behind them: debuggers, profilers, and launchers as those below."""
+_LAUNCHING = ("torch.distributed.", "accelerate.", "deepspeed.", "determined.launch.")
 _SETUP = "setup.py"
 """Builds or installs a project; what it may import of it does not run."""
 _DEEPEST = 4
@@ -54,77 +58,6 @@ class ScriptRun:
             elif word.startswith("-") and key and not after.startswith("-"):
                 found[key] = after
         return found
-
-
-def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:
-    """The simple commands in the words that a container is started with; what `sh -c` is given is taken apart."""
-    if not words:
-        return
-    if len(words) == 1 and " " in words[0].strip():
-        yield from _of_text(words[0])
-        return
-    head = os.path.basename(words[0])
-    if head in _SHELLS:
-        for number, word in enumerate(words[1:], 1):
-            if word.startswith("-") and "c" in word and number + 1 < len(words):
-                yield from _of_text(words[number + 1])
-                return
-    for number, word in enumerate(words[1:], 1):
-        if _is_python_code(words, number):
-            break
-        if "\n" in word or _is_shell_call(words, number):
-            yield from _of_text(word)
-            yield list(words[:number])
-            return
-    yield list(words)
-
-
-def _is_python_code(words: Sequence[str], number: int) -> bool:
-    """Whether the word is what `python -c` is given."""
-    return number >= 2 and words[number - 1] == "-c" and _PYTHON.match(os.path.basename(words[number - 2])) is not None
-
-
-def _is_shell_call(words: Sequence[str], number: int) -> bool:
-    """Whether the word is what a shell behind other words (`tini -- sh -c`, `/entry.sh bash -c`) is given."""
-    before = words[number - 1]
-    return (
-        number >= 2
-        and before.startswith("-")
-        and before.endswith("c")
-        and os.path.basename(words[number - 2]) in _SHELLS
-    )
-
-
-def _of_text(text: str) -> Iterator[list[str]]:
-    for line in text.replace("\\\n", " ").splitlines():
-        try:
-            lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
-            lexer.whitespace_split = True
-            words = list(lexer)
-        except ValueError:
-            continue
-        command: list[str] = []
-        for word in [*words, ";"]:
-            if not _SEPARATORS.match(word):
-                command.append(word)
-                continue
-            if command:
-                yield command
-            command = []
-
-
-def without_prefix(words: Sequence[str]) -> list[str]:
-    """A command without assignments and the words that only run another one (`exec`, `uv run`, `nohup` ...)."""
-    rest = list(words)
-    while rest:
-        head = os.path.basename(rest[0])
-        if _ASSIGNMENT.match(rest[0]) or head in ("exec", "nohup", "time", "env", "sudo", "tini", "dumb-init", "--"):
-            rest = rest[1:]
-        elif head in ("uv", "poetry", "pdm", "pipenv", "rye", "hatch") and rest[1:2] == ["run"]:
-            rest = rest[2:]
-        else:
-            break
-    return rest
 
 
 def script_runs(words: Sequence[str], folder: str, plan: Plan, depth: int = 0) -> Iterator[ScriptRun]:
@@ -168,8 +101,8 @@ def _python_run(command: Sequence[str], folder: str, plan: Plan) -> ScriptRun | 
 
 def _is_runner(name: str) -> bool:
     """Whether a module is one that runs a script that is named behind it."""
-    return (
-        name.startswith(("torch.distributed.", "accelerate.", "deepspeed.", "determined.launch.")) or name == "torchrun"
+    return name in _RUNNERS or name.startswith(
+        ("torch.distributed.", "accelerate.", "deepspeed.", "determined.launch.")
     )
 
 
@@ -224,7 +157,7 @@ def _shell_script(command: Sequence[str], folder: str, plan: Plan) -> tuple[list
 
     No commands (None) where it is a script, but none of the project's.
     """
-    words = list(command[1:]) if command and os.path.basename(command[0]) in _SHELLS else list(command)
+    words = list(command[1:]) if command and os.path.basename(command[0]) in SHELLS else list(command)
     while words and words[0].startswith("-"):
         words.pop(0)
     if not words or not words[0].endswith((".sh", ".bash")):

@@ -30,36 +30,80 @@ _PREFIXES: dict[str, str] = {
     "xargs": "-n -P -I -L -d -a",
     "winpty": "",
     "call": "",
+    "tini": "-p -e",
+    "dumb-init": "-r --rewrite",
+    "catchsegv": "",
+    "unbuffer": "",
+    "xvfb-run": "-n -s -f -e -p --server-num --server-args --auth-file --error-file",
+    "numactl": "-m -N -C -p -i",
+    "taskset": "",
+    "chrt": "",
+    "chroot": "",
+    "gosu": "",
+    "su-exec": "",
+    "setpriv": "",
+    "runuser": "-u -g -G --user --group --supp-group",
 }
-_WITH_ARGUMENT = frozenset({"timeout"})
+_WITH_ARGUMENT = frozenset({"timeout", "taskset", "chrt", "chroot", "gosu", "su-exec"})
 """These have an argument of their own before the command."""
+_RUN: dict[str, str] = {
+    # Managers of environments, whose `run` runs the command behind it in one, with the options of that.
+    "conda": "-n -p --name --prefix --cwd",
+    "mamba": "-n -p -r --name --prefix --root-prefix --cwd",
+    "micromamba": "-n -p -r -e --name --prefix --root-prefix --env --cwd",
+    "uv": "-p -i --python --with --with-requirements --with-editable --extra --group --only-group --package --project"
+    " --directory --env-file --index-url --default-index",
+    "poetry": "-C -P",
+    "pdm": "-p --venv",
+    "pipenv": "",
+    "rye": "-f",
+    "hatch": "",
+    "pixi": "-e --environment --manifest-path --color",
+}
 _SSH_VALUES = frozenset("-" + letter for letter in "BbcDEeFIiJLlmOopQRSWw")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def unwrapped(words: Sequence[Word]) -> list[Word]:
     """The words of a command without what stands before the program that counts."""
-    rest = list(words)
-    while rest:
-        name = posixpath.basename(rest[0].text)
-        if name not in _PREFIXES or len(rest) == 1:
-            return rest
-        rest = _behind(name, rest)
-    return rest
+    return list(words[words_before([word.text for word in words]) :])
 
 
-def _behind(name: str, words: list[Word]) -> list[Word]:
-    valued = _PREFIXES[name].split()
-    index = 1
-    while index < len(words):
-        text = words[index].text
+def words_before(texts: Sequence[str]) -> int:
+    """How many words of a command only run the rest of it: `sudo -u me`, `conda run -n x`, `A=1`."""
+    start = 0
+    while start < len(texts) - 1:
+        behind = _behind(texts, start)
+        if behind is None or behind >= len(texts):
+            break
+        start = behind
+    return start
+
+
+def _behind(texts: Sequence[str], start: int) -> int | None:
+    """Where the command begins that the program at `start` runs; None where it runs none."""
+    name = posixpath.basename(texts[start])
+    if _ASSIGNMENT.match(texts[start]) or name == "--":
+        return start + 1
+    if name in _RUN and texts[start + 1] == "run":
+        return _behind_options(texts, start + 2, _RUN[name].split())
+    if name not in _PREFIXES:
+        return None
+    return _behind_options(texts, start + 1, _PREFIXES[name].split()) + (name in _WITH_ARGUMENT)
+
+
+def _behind_options(texts: Sequence[str], index: int, valued: Sequence[str]) -> int:
+    while index < len(texts):
+        text = texts[index]
+        if text in ("-m", "--module") and text not in valued:
+            return index  # of `uv run`: a module, as python knows it
         if text.startswith("-") and text != "-":
             index += 2 if text in valued else 1
         elif _ASSIGNMENT.match(text):
             index += 1
         else:
             break
-    return words[index + (name in _WITH_ARGUMENT) :]
+    return index
 
 
 def inner_scripts(name: str, words: Sequence[Word]) -> Iterator[Mapped]:

@@ -1,0 +1,72 @@
+"""The words that a container is started with, taken apart: the simple commands in them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+
+from dllint.deploy.wrappers import SHELLS, words_before
+
+_SHELLS = SHELLS | {"su", "runuser"}
+_GIVEN_TEXT = re.compile(r"-[a-z]*c$")
+"""Behind this a shell is given what it runs: `bash -lc`, `su - user -c`."""
+_SEPARATORS = re.compile(r"^[;&|()]+$")
+PYTHON = re.compile(r"(?:pypy|python)[\d.]*w?$")
+
+
+def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:
+    """The simple commands in the words that a container is started with; what `sh -c` is given is taken apart."""
+    if not words:
+        return
+    if len(words) == 1 and " " in words[0].strip():
+        yield from _of_text(words[0])
+        return
+    if os.path.basename(words[0]) in _SHELLS:
+        for number, word in enumerate(words[1:], 1):
+            if _GIVEN_TEXT.match(word) and number + 1 < len(words):
+                yield from _of_text(words[number + 1])
+                return
+    for number, word in enumerate(words[1:], 1):
+        if _is_python_code(words, number):
+            break
+        if "\n" in word or _is_shell_call(words, number):
+            yield from _of_text(word)
+            yield list(words[:number])
+            return
+    yield list(words)
+
+
+def _is_python_code(words: Sequence[str], number: int) -> bool:
+    """Whether the word is what `python -c` is given."""
+    return number >= 2 and words[number - 1] == "-c" and PYTHON.match(os.path.basename(words[number - 2])) is not None
+
+
+def _is_shell_call(words: Sequence[str], number: int) -> bool:
+    """Whether the word is what a shell behind other words (`tini -- sh -c`, `/entry.sh bash -c`) is given."""
+    given = _GIVEN_TEXT.match(words[number - 1]) is not None
+    return number >= 2 and given and os.path.basename(words[number - 2]) in _SHELLS
+
+
+def _of_text(text: str) -> Iterator[list[str]]:
+    for line in text.replace("\\\n", " ").splitlines():
+        try:
+            lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+            lexer.whitespace_split = True
+            words = list(lexer)
+        except ValueError:
+            continue
+        command: list[str] = []
+        for word in [*words, ";"]:
+            if not _SEPARATORS.match(word):
+                command.append(word)
+                continue
+            if command:
+                yield command
+            command = []
+
+
+def without_prefix(words: Sequence[str]) -> list[str]:
+    """A command without the words that only run it (`exec`, `uv run`, `nohup`, assignments ...)."""
+    return list(words[words_before(words) :])
