@@ -18,13 +18,15 @@ SERVES = re.compile(
 """What a program or script is called that serves a model, or makes something of it."""
 _TOOLS = frozenset(
     """ls cat echo true false env printenv id whoami pwd cd mkdir touch ln rm cp mv chmod chown date df du find tree
-    file stat wc diff less awk sed grep sort head tee xargs test [ which whereis type command export source . set ulimit
+    file stat wc diff less awk sed grep sort head tee xargs test [ which whereis type command export source . set
+    ulimit
     tar zip unzip gzip gunzip zstd 7z md5sum sha256sum ldd ps top htop free uname hostname lscpu lspci lsb_release
     ldconfig update-alternatives service vim nano clear
     curl wget git git-lfs ssh scp rsync rclone aria2c gdown kaggle aws gsutil gcloud az azcopy s3cmd s5cmd gh
     huggingface-cli hf nvidia-smi nvtop rocm-smi rocminfo amd-smi nvcc nvidia-ctk trtexec polygraphy onnxsim
     torch-model-archiver optimum-cli ffmpeg ffprobe
-    pip pip3 pipx conda mamba micromamba poetry uv pdm pipenv hatch rye pixi npm node yarn virtualenv pip-compile pipdeptree
+    pip pip3 pipx conda mamba micromamba poetry uv pdm pipenv hatch rye pixi npm node yarn virtualenv
+    pip-compile pipdeptree
     apt apt-get apt-key apt-cache add-apt-repository dpkg yum dnf apk
     ruff black flake8 mypy pyright pylint isort yapf bandit pre-commit mkdocs sphinx-build coverage codecov twine
     hadolint shellcheck cmake ctest ninja meson bazel gcc g++ clang cargo rustc go java
