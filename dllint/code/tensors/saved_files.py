@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _SAVE = "torch.save"
+_DEVICES = re.compile(rb"cuda|device|gpu|\.to\(|accelerat|[Tt]rainer", re.IGNORECASE)
 
 
 def are_of_cpu(program: Program, load: ast.Call) -> bool:
@@ -41,7 +43,18 @@ def are_of_gpu(program: Program, load: ast.Call) -> bool:
 
 
 def _is_of_cpu(program: Program, saved: ast.expr, scope: Scope) -> bool:
-    return on_cpu.are_on_cpu(program, saved, Frame(scope))
+    return on_cpu.are_on_cpu(program, saved, Frame(scope)) or _knows_no_device(program, scope)
+
+
+def _knows_no_device(program: Program, scope: Scope) -> bool:
+    """Whether a function that saves, and the modules that name it, never speak of a device: a script of arrays."""
+    modules = {scope.module}
+    if isinstance(scope, FunctionScope) and scope.parameters:
+        others = set(program.mentions.of(scope.name.encode())) - modules
+        if not others and not any(scope.module.calls_of(scope.name)):
+            return False
+        modules |= others
+    return not any(_DEVICES.search(module.data) for module in modules)
 
 
 def _is_of_gpu(program: Program, saved: ast.expr, scope: Scope) -> bool:
