@@ -106,8 +106,9 @@ def _launched(replicas: Tree) -> Start | None:
 def _volcano(tree: Tree, pod: Pod, chain: Chain) -> Iterable[Pod]:
     """A job's own volumes, each with the path of its mount, are mounted in all containers."""
     if tree.text_of("apiVersion").startswith("batch.volcano.sh/"):
+        volumes = [volume for around in chain if "tasks" in around for volume in _items(around, "volumes")]
         for container in pod.containers:
-            container.mounts += _items(tree, "spec", "volumes")
+            container.mounts += volumes
     return (pod,)
 
 
@@ -145,6 +146,7 @@ _SHAPES: dict[str, _Shape] = {
     "PyTorchJob": _pytorch_job,
     "MPIJob": _mpi_job,
     "Job": _volcano,
+    "CronJob": _volcano,
     "RayJob": _ray,
     "RayCluster": _ray,
 }
