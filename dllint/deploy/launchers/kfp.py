@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.code.language.arguments import Argument, Arguments, collect
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope, last_name
-from dllint.code.language.values import Collection, Frame, Function, Product, Value
+from dllint.code.language.values import Collection, Derived, Frame, Function, Product, Value
 from dllint.code.loaders.loader import Loader
 from dllint.deploy.launchers.code_values import library_name, of_argument, setting, text
 from dllint.deploy.launchers.kfp_tasks import Task
@@ -29,6 +29,7 @@ KFP = Launcher(
     "{gib}Gi",
     takes_all=True,
 )
+_OPERATION = "ContainerOp"
 _COMPONENTS = ("component", "container_component")
 _FACTORIES = ("create_component_from_func", "func_to_container_op")
 
@@ -40,6 +41,8 @@ class _Component(NamedTuple):
     image: Setting[str] | None
     start: Start
     loaders: tuple[Loader, ...] = ()
+    made: Product | None = None
+    """Of what a function of the project makes: the `ContainerOp` in it."""
 
 
 def find(module: Module, plan: Plan) -> Iterator[Workload]:
@@ -49,7 +52,7 @@ def find(module: Module, plan: Plan) -> Iterator[Workload]:
             for call in scope.index().calls:
                 component = _component(call, scope, plan)
                 if component is not None:
-                    yield _workload(Task(call, scope, plan), component)
+                    yield _workload(Task(call, Frame(scope), plan, component.made), component)
 
 
 # --- components ---
@@ -57,11 +60,11 @@ def find(module: Module, plan: Plan) -> Iterator[Workload]:
 
 def _component(call: ast.Call, scope: Scope, plan: Plan) -> _Component | None:
     """What a call in a pipeline runs; None if it makes no task, or one that is nothing to us."""
-    if library_name(call.func, scope, plan).endswith("dsl.ContainerOp"):
+    if library_name(call.func, scope, plan).endswith(f"dsl.{_OPERATION}"):
         return _of_container(call, Frame(scope), last_name(call.func), plan)
     for value in plan.program.evaluator.values(call.func, Frame(scope)):
         if isinstance(value, Function):
-            return _of_function(value.scope, plan)
+            return _of_function(value.scope, plan) or _of_maker(call, value.scope, Frame(scope), plan)
         if isinstance(value, Product) and value.name.endswith(_FACTORIES):
             return _of_factory(value, plan)
     return None
@@ -84,6 +87,19 @@ def _of_function(function: FunctionScope, plan: Plan) -> _Component | None:
         image = setting(given, "base_image", plan, text)
         loaders = working_loaders(function, plan)
         return _Component(function.name, image, Start(), loaders) if loaders else None
+    return None
+
+
+def _of_maker(call: ast.Call, function: FunctionScope, frame: Frame, plan: Plan) -> _Component | None:
+    """What a function of the project makes for the pipeline: `def train_op(): return dsl.ContainerOp(...)`."""
+    if not function.module.lines_with(_OPERATION):
+        return None
+    for value in plan.program.evaluator.values(call, frame):
+        while isinstance(value, Derived):
+            value = value.base
+        if isinstance(value, Product) and value.name.endswith(f"dsl.{_OPERATION}"):
+            found = _of_container(value.node, value.frame, function.name, plan)
+            return found._replace(made=value)
     return None
 
 
@@ -139,7 +155,7 @@ def _workload(task: Task, component: _Component) -> Workload:
         flaws=flaws,
         memory_limit=_limit(task, "set_memory_limit"),
         cpu_limit=_cpu_limit(task),
-        gpus=any(last_name(call.func) in ("set_gpu_limit", "set_accelerator_limit") for call in task.calls),
+        gpus=task.has_call("set_gpu_limit", "set_accelerator_limit"),
         loaders=component.loaders,
     )
 

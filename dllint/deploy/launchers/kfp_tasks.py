@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language.arguments import Argument, Arguments, collect
 from dllint.code.language.links import parent
-from dllint.code.language.scopes import Scope, last_name
-from dllint.code.language.values import Frame
+from dllint.code.language.scopes import last_name
+from dllint.code.language.values import Frame, Product
 from dllint.deploy.launchers.code_values import library_name
 
 if TYPE_CHECKING:
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 class Task:
     """One call of a component in a pipeline, with all that is done to its result."""
 
-    def __init__(self, call: ast.Call, scope: Scope, plan: Plan) -> None:
+    def __init__(self, call: ast.Call, frame: Frame, plan: Plan, made: Product | None = None) -> None:
         self.call = call
-        self.scope = scope
+        self.frame = frame
+        self.scope = frame.scope
         self.plan = plan
+        self.made = Task(made.node, made.frame, plan) if made is not None else None
+        """The task as a function of the project makes it, which the pipeline calls."""
         self.calls: list[ast.Call] = []
         """Calls of the task's own methods."""
         self.name = self._follow(call)
@@ -59,11 +62,16 @@ class Task:
             if last_name(call.func) == method:
                 found = self.arguments(call)
                 return next(iter([*found.positional, *found.named.values()]), None)
-        return None
+        return self.made.argument(method) if self.made is not None else None
+
+    def has_call(self, *methods: str) -> bool:
+        """Whether one of some methods is called on the task."""
+        own = any(last_name(call.func) in methods for call in self.calls)
+        return own or (self.made is not None and self.made.has_call(*methods))
 
     def arguments(self, call: ast.Call) -> Arguments:
         """The arguments of a call in the pipeline."""
-        return self.arguments_in(call, Frame(self.scope))
+        return self.arguments_in(call, self.frame)
 
     def arguments_in(self, call: ast.Call, frame: Frame) -> Arguments:
         """The arguments of a call that is made in some other frame."""

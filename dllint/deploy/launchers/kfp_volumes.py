@@ -64,6 +64,10 @@ class _Mounts:
             self._of_pvolumes(pvolumes)
         for call in task.calls:
             self._of_method(last_name(call.func), call)
+        if task.made is not None:
+            before = _Mounts(task.made)
+            self.mounts, self.volumes = before.mounts + self.mounts, before.volumes + self.volumes
+            self.is_open |= before.is_open
 
     def _of_function(self, call: ast.Call, name: str) -> None:
         """`kubernetes.empty_dir_mount(task, ...)` and its kin; a helper of the project may do anything."""
@@ -79,7 +83,7 @@ class _Mounts:
             self._disk(_argument(given, path, position), call)
 
     def _of_empty_dir(self, call: ast.Call, given: Arguments) -> None:
-        at = self._at(call, Frame(self._task.scope))
+        at = self._at(call)
         parts = {name: _argument(given, name, position) for position, name in enumerate(_EMPTY_DIR)}
         memory = {}
         for name, key in (("medium", "medium"), ("size_limit", "sizeLimit")):
