@@ -63,7 +63,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.basis import proven
-from dllint.code.workers import eager
+from dllint.code.workers import asked_for, eager, parsed
 from dllint.code.workers.beside import is_beside_samples
 from dllint.code.workers.datasets import Dataset
 from dllint.finding import Failure, Finding, Related, Severity
@@ -86,7 +86,9 @@ def eager_load(dataset: Dataset) -> Iterator[Finding]:
         return
     for item in dataset.items:
         read = eager.read_of(dataset.program, item)
-        if read is None or eager.is_asked_for(dataset.program, item) or is_beside_samples(dataset, item, read):
+        if read is None or asked_for.is_asked_for(dataset.program, item) or is_beside_samples(dataset, item, read):
+            continue
+        if read.parsed and not parsed.are_samples(dataset, item):
             continue
         used = next(dataset.worker.reads(item.owner, item.attribute), None)
         if used is None:

@@ -71,7 +71,7 @@ from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.tensors import storages
 from dllint.code.tensors.storages import Storages
-from dllint.code.workers import eager, per_sample
+from dllint.code.workers import asked_for, per_sample
 from dllint.code.workers.state import Item
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
@@ -110,7 +110,7 @@ def many_tensors_on_dataset(entry: WorkerEntry) -> Iterator[Finding]:
 
 def _carried(entry: WorkerEntry, item: Item) -> Iterator[Storages]:
     """What an attribute adds to the storages that are sent, unless an option that is off asks for it."""
-    if not entry.drops(item) and not eager.is_asked_for(entry.program, item):
+    if not entry.drops(item) and not asked_for.is_asked_for(entry.program, item):
         yield from storages.of_item(entry.program, item)
 
 

@@ -140,7 +140,7 @@ class Facts:
         self.drops_memo: dict[FunctionScope, tuple[bool, set[str], set[str]]] = {}
         self.starts_memo: dict[Frame, Start | None] = {}
         self.options_memo: dict[ast.expr, bool] = {}
-        """Whether a test asks for an option for data in memory: see `eager.is_off`."""
+        """Whether a test asks for an option for data in memory: see `asked_for.is_off`."""
         self.own_files_memo: dict[ClassScope, bool] = {}
         self.uses_memo: dict[tuple[Frame, frozenset[str]], list[tuple[ast.Call, str]]] = {}
         self.transfers_memo: dict[Frame, list[tuple[ast.Call, Transfer]]] = {}

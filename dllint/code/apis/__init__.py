@@ -65,6 +65,7 @@ from dllint.code.apis.reading import (
     LAZY_READS,
     LISTS_FILES,
     PARSES,
+    PARSES_BINARY,
     READ_FROM_DISK,
     READS_A_PART,
     READS_A_PART_OF,
@@ -78,7 +79,7 @@ from dllint.code.apis.storages import (
     SHARES_STORAGE,
 )
 from dllint.code.apis.threads import HANDS_TO_LOOP, REMOTE_PROTOCOLS, THREADED, WAITED_FOR, ThreadedApi
-from dllint.code.apis.transforms import CALLED_METHODS
+from dllint.code.apis.transforms import CALLED_METHODS, GIVES_DATA, transforms_data
 from dllint.code.apis.writing import (
     MOVES_INTO_PLACE,
     OPENS_TO_WRITE,
@@ -116,6 +117,7 @@ __all__ = [
     "FROM_OPEN_FILES",
     "FROM_PATHS",
     "GENERATOR_METHODS",
+    "GIVES_DATA",
     "GIVES_MODULE",
     "GRAPHS",
     "GROUP_QUERIES",
@@ -153,6 +155,7 @@ __all__ = [
     "OUTPUT_IS_LAST",
     "OUTPUT_OPTIONS",
     "PARSES",
+    "PARSES_BINARY",
     "PATH_ARGUMENTS",
     "PLAIN_ATTRIBUTES",
     "POLARS_LEFT_BY",
@@ -198,5 +201,6 @@ __all__ = [
     "LoaderApi",
     "ThreadedApi",
     "canonical",
+    "transforms_data",
     "wraps_datasets",
 ]

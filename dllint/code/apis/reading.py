@@ -43,8 +43,20 @@ DECODES = frozenset(
 )
 """Calls that bring the contents of a file into memory. `open` and `h5py.File` count when what they give is read."""
 
-PARSES = frozenset({"json.load", "pickle.load", "yaml.safe_load", "joblib.load", "msgpack.load", "numpy.genfromtxt"})
-"""Calls that turn a whole open file into Python objects."""
+_PICKLERS = ("pickle", "dill", "cloudpickle", "joblib", "msgpack")
+_PICKLES = frozenset(f"{package}.{name}" for package in _PICKLERS for name in ("load", "loads"))
+PARSES = _PICKLES | {
+    "json.load",
+    "json.loads",
+    "yaml.load",
+    "yaml.safe_load",
+    "tomllib.load",
+    "tomllib.loads",
+    "numpy.genfromtxt",
+}
+"""Calls that turn a whole file into Python objects."""
+PARSES_BINARY = _PICKLES
+"""Of these, calls whose objects may be arrays: what they are used for tells."""
 
 LAZY_READS = frozenset({"nibabel.load", "PIL.Image.open", "rasterio.open", "h5py.File", "builtins.open"})
 """Of these, calls that read the header alone: the contents come with a later access."""

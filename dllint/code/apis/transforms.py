@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+_PACKAGES = (
+    "albumentations.",
+    "audiomentations.",
+    "imgaug.augmenters.",
+    "kornia.augmentation.",
+    "monai.transforms.",
+    "torch_audiomentations.",
+    "torchaudio.transforms.",
+    "torchio.transforms.",
+    "torchvision.transforms.",
+)
+_PROCESSORS = ("Processor", "FeatureExtractor")
+_PIXELS = ("input_features", "input_values", "pixel_values")
+"""What the processors of transformers call what they make of an image or of sound."""
+GIVES_DATA = frozenset(f".{name}" for name in _PIXELS)
+
 _MODULE = ("forward",)
 _VISION = ("forward", "transform", "_transform", "make_params", "_get_params")
 _ALBUMENTATIONS = (
@@ -34,3 +50,10 @@ CALLED_METHODS: dict[str, tuple[str, ...]] = {
 }
 """Base class -> the methods that its `__call__` runs; read in torchvision 0.29,
 albumentations 2.0, PyG 2.8, torchio 1.2, mmcv 2.2, audiomentations 0.43 and torch-audiomentations 0.12."""
+
+
+def transforms_data(name: str) -> bool:
+    """Whether a library's function or class turns an image or sound into data of about its size."""
+    if name.startswith("transformers."):
+        return any(part.endswith(_PROCESSORS) for part in name.split("."))
+    return name.startswith(_PACKAGES)

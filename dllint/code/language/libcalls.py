@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis
 from dllint.code.language import classes, elements, folding, options
-from dllint.code.language.links import parent, set_parent
+from dllint.code.language.links import mapped_by, parent, set_mapped_by, set_parent
 from dllint.code.language.scopes import last_name
 from dllint.code.language.values import (
     UNKNOWN,
@@ -291,6 +291,28 @@ def _sequence(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
 
 
 def _map(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """`map(function, items)`: what the function gives for any of the items."""
+    if len(call.args) < 2:
+        return UNKNOWNS
+    made = _mapped(call)
+    each = merge(ev.result(function, made, frame) for function in ev.infer(call.args[0], frame))
+    return (Collection("generator", call, frame, each=each or UNKNOWNS),)
+
+
+def _mapped(call: ast.Call) -> ast.Call:
+    """The call that `map` makes for each item: what it passes is written as an item whose index is not known."""
+    known = mapped_by(call)
+    if known is not None:
+        return known
+    passed = [ast.copy_location(ast.Subscript(a, ast.Name("_"), ast.Load()), a) for a in call.args[1:]]
+    made = ast.copy_location(ast.Call(func=call.args[0], args=[*passed], keywords=[]), call)
+    for node in (made, *passed):
+        set_parent(node, call)
+    set_mapped_by(call, made)
+    return made
+
+
+def _filter(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     return (Collection("generator", call, frame, each=UNKNOWNS),)
 
 
@@ -392,7 +414,7 @@ _HANDLERS: dict[str, Handler] = {
     "builtins.frozenset": _sequence,
     "builtins.sorted": _sequence,
     "builtins.map": _map,
-    "builtins.filter": _map,
+    "builtins.filter": _filter,
     "builtins.next": _next,
     "builtins.getattr": _getattr,
     "dataclasses.field": _field,

@@ -95,6 +95,17 @@ def set_block(statement: ast.AST, block: Block) -> None:
     linked.dll_block = block
 
 
+def mapped_by(call: ast.Call) -> ast.Call | None:
+    """The call of its function that `map(function, items)` makes for each item, once it is known."""
+    return getattr(call, "dll_mapped", None)
+
+
+def set_mapped_by(call: ast.Call, made: ast.Call) -> None:
+    """Keep the call that `map(function, items)` makes."""
+    linked: Any = call
+    linked.dll_mapped = made
+
+
 def scope_of(node: ast.AST) -> Scope:
     """The scope whose indexing reached `node`."""
     at: ast.AST | None = node

@@ -143,8 +143,11 @@ def assigned(named: ast.Name | ast.Attribute, loop: Loop) -> list[ast.AST]:
 def loops_over_few(program: Program, loop: ast.AST, frame: Frame) -> bool:
     """Whether a loop passes a handful of spelled-out items only: not one for each sample."""
     iterated = loop.iter if isinstance(loop, ast.For) else _comprehended(loop)
-    if iterated is None:
-        return False
+    return iterated is not None and are_few(program, iterated, frame)
+
+
+def are_few(program: Program, iterated: ast.expr, frame: Frame) -> bool:
+    """Whether an expression gives a handful of spelled-out items only."""
     for value in program.evaluator.values(iterated, frame):
         origin = (
             value.base if isinstance(value, Derived) and value.via in (".items()", ".keys()", ".values()") else value

@@ -24,7 +24,7 @@ _SMALL = re.compile(
 
 def is_beside_samples(dataset: Dataset, item: Item, read: Read) -> bool:
     """Whether it is a table of text, or what is named as small, and worker code reads the samples by itself."""
-    named_small = read.call in _HOLDS_PARTS and _is_small_by_name(read.part or item.attribute)
+    named_small = (read.parsed or read.call in _HOLDS_PARTS) and _is_small_by_name(read.part or item.attribute)
     if read.call not in TABLES and not named_small:
         return False
     return any(True for _ in dataset.worker.library_calls(apis.DECODES - TABLES))

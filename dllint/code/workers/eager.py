@@ -6,11 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
-from dllint.code.language import conditions
 from dllint.code.language.containers import filled_later
 from dllint.code.language.links import parent, scope_of
-from dllint.code.language.loops import loop_around, loops_over_few
-from dllint.code.language.scopes import dotted, last_name
+from dllint.code.language.loops import are_few, loop_around, loops_over_few
+from dllint.code.language.scopes import last_name
 from dllint.code.language.values import (
     Collection,
     Derived,
@@ -20,8 +19,6 @@ from dllint.code.language.values import (
     Product,
     Value,
     Values,
-    by_default,
-    truth,
 )
 from dllint.code.workers.state import Item
 from dllint.records import dataclass, replace
@@ -29,20 +26,6 @@ from dllint.records import dataclass, replace
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_OPT_IN = (
-    "cache",
-    "preload",
-    "pre_load",
-    "memory",
-    "ram",
-    "eager",
-    "load_all",
-    "in_mem",
-    "lazy",
-    "load_data",
-    "offline",
-)
-"""Parts of the names of options by which a user asks for the data in memory."""
 TABLES = frozenset({"numpy.loadtxt", "numpy.genfromtxt"})
 """Calls that read a table of text."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
@@ -98,6 +81,8 @@ class Read:
     frame: Frame
     part: str = ""
     """The key of what is taken out of it, if that is all that is kept."""
+    parsed: bool = False
+    """Whether it gives objects that may be arrays or records: what workers do with them tells."""
 
 
 def read_of(program: Program, item: Item) -> Read | None:
@@ -106,7 +91,7 @@ def read_of(program: Program, item: Item) -> Read | None:
         loop = loop_around(item.write.node)
         if loop is None or loops_over_few(program, loop, item.frame):
             return None
-        return _in_each_turn(contents_read(program, item.value), loop)
+        return _in_each_turn(contents_read(program, item.value) or _bytes(item.write.binding.value, item.frame), loop)
     if isinstance(item.value, Collection) and not _is_parameter(item.write.binding.value, item.frame):
         return _read_into(program, item.value)
     return None
@@ -140,17 +125,33 @@ def _read_into(program: Program, value: Collection) -> Read | None:
             return None
         found = next((r for inner in value.each if (r := contents_read(program, inner)) is not None), None)
         if isinstance(value.node, _COMPREHENSIONS):
-            return _in_each_turn(found, value.node)
-        return found or _mapped(program, value)
+            element = value.node.value if isinstance(value.node, ast.DictComp) else value.node.elt
+            return _in_each_turn(found or _bytes(element, value.frame), value.node)
+        return None if _maps_few(program, value) else found or _mapped(program, value)
     for binding in filled_later(value):
         loop = loop_around(binding.node)
         if loop is None or loops_over_few(program, loop, value.frame):
             continue
-        for inner in program.evaluator.bound(binding, value.frame):
-            found = _in_each_turn(contents_read(program, inner), loop)
+        reads = [contents_read(program, inner) for inner in program.evaluator.bound(binding, value.frame)]
+        for read in (*reads, _bytes(binding.value, value.frame)):
+            found = _in_each_turn(read, loop)
             if found is not None:
                 return found
     return None
+
+
+def _bytes(node: ast.AST | None, frame: Frame) -> Read | None:
+    """`path.read_bytes()`, whatever is known of the path."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "read_bytes":
+        return Read("read_bytes", node, frame)
+    return None
+
+
+def _maps_few(program: Program, value: Collection) -> bool:
+    """`list(map(read, ("train.npy", "test.npy")))`."""
+    source = value.node.args[0] if isinstance(value.node, ast.Call) and value.node.args else None
+    is_map = isinstance(source, ast.Call) and last_name(source) == "map" and len(source.args) > 1
+    return is_map and isinstance(source, ast.Call) and are_few(program, source.args[1], value.frame)
 
 
 def _mapped(program: Program, value: Collection) -> Read | None:
@@ -195,8 +196,10 @@ def contents_read(program: Program, value: Value, depth: int = 0, *, converted: 
                 return None
             return None if _is_mapped(value) else Read(value.name, value.node, value.frame)
         if value.name in apis.PARSES:  # records as a rule; contents where they become arrays
-            return Read(value.name, value.node, value.frame) if converted else None
-        return _within_call(program, value.node, value.frame, depth)
+            if converted or value.name in apis.PARSES_BINARY:
+                return Read(value.name, value.node, value.frame, parsed=not converted)
+            return None
+        return _within_call(program, value.node, value.frame, depth, converted=apis.transforms_data(value.name))
     if isinstance(value, Derived):
         return _derived_contents(program, value, depth, converted)
     if isinstance(value, Collection) and value.kind != "generator":
@@ -215,6 +218,9 @@ def _within_collection(program: Program, value: Collection, depth: int) -> Read 
     return None
 
 
+_ALL_OF_IT = frozenset({".data", ".values", ".T", ".array"}) | apis.GIVES_DATA
+_DATA_KEYWORDS = frozenset({"audio", "image", "images", "samples"})
+"""Keywords by which transforms of albumentations, imgaug and audiomentations, and processors, get their data."""
 _METADATA = frozenset(
     {
         *(f".{name}()" for name in _REDUCERS),
@@ -239,7 +245,15 @@ _METADATA = frozenset(
 
 def _derived_contents(program: Program, value: Derived, depth: int, converted: bool) -> Read | None:
     steps = list(value.chain())
-    if any(step.via in _METADATA or _is_field(step.via) for step in steps):
+    for position, step in enumerate(steps):
+        if step.via == ".read_bytes()":
+            kept = not any(_leaves_little(later) for later in steps[:position])
+            return Read("read_bytes", step.node, step.frame) if kept else None
+        if step.via == "()" and _is_transform(step):
+            if any(_leaves_little(later) for later in steps[:position]) or not isinstance(step.node, ast.Call):
+                return None
+            return _within_call(program, step.node, step.frame, depth, converted=True)
+    if any(_leaves_little(step) for step in steps):
         return None
     origin = value.origin
     reads = any(step.via in (".read()", ".read_bytes()", ".read_text()") for step in steps)
@@ -249,7 +263,8 @@ def _derived_contents(program: Program, value: Derived, depth: int, converted: b
         forced = any(step.via[1:-2] in apis.FORCES_CONTENTS for step in steps if step.via.endswith("()"))
         whole = any(step.via == "[]" and _is_whole(step.node) for step in steps)
         computed = any(step.via == "op" for step in steps)
-        if origin.name == "builtins.open" or not (forced or whole or computed):
+        decoded = converted and origin.name != "h5py.File"
+        if origin.name == "builtins.open" or not (forced or whole or computed or decoded):
             return None
         return Read(origin.name, origin.node, origin.frame)
     found = contents_read(program, origin, depth + 1, converted=converted)
@@ -264,9 +279,19 @@ def _part(steps: list[Derived]) -> str:
     return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
 
 
+def _leaves_little(step: Derived) -> bool:
+    return step.via in _METADATA or _is_field(step.via)
+
+
 def _is_field(via: str) -> bool:
     """`.encoding`: a field of what was read, not all of it."""
-    return via.startswith(".") and not via.endswith("()") and via not in (".data", ".values", ".T", ".array")
+    return via.startswith(".") and not via.endswith("()") and via not in _ALL_OF_IT
+
+
+def _is_transform(step: Derived) -> bool:
+    """Whether a transform of a library is called: an object that was made before."""
+    made = step.base.origin if isinstance(step.base, Derived) else step.base
+    return isinstance(made, Product) and apis.transforms_data(made.name)
 
 
 def _is_whole(node: ast.AST) -> bool:
@@ -279,14 +304,17 @@ def _is_whole(node: ast.AST) -> bool:
     return (isinstance(key, ast.Tuple) and not key.elts) or (isinstance(key, ast.Constant) and key.value is Ellipsis)
 
 
-def _within_call(program: Program, call: ast.Call, frame: Frame, depth: int) -> Read | None:
+def _within_call(
+    program: Program, call: ast.Call, frame: Frame, depth: int, *, converted: bool = False
+) -> Read | None:
     """`torch.from_numpy(np.load(path))`: a conversion of what is read keeps the contents."""
-    if not isinstance(call.func, (ast.Name, ast.Attribute)) or last_name(call.func) in _REDUCERS:
+    if not converted and (not isinstance(call.func, (ast.Name, ast.Attribute)) or last_name(call.func) in _REDUCERS):
         return None
-    for argument in call.args[:2]:
+    converted = converted or _is_conversion(call)
+    for argument in (*call.args[:2], *(k.value for k in call.keywords if k.arg in _DATA_KEYWORDS)):
         if isinstance(argument, (ast.Call, ast.Name, ast.Subscript, ast.Attribute, ast.BinOp)):
             for value in program.evaluator.values(argument, frame):
-                found = contents_read(program, value, depth + 1, converted=_is_conversion(call))
+                found = contents_read(program, value, depth + 1, converted=converted)
                 if found is not None and found.call != "builtins.open":
                     return found
     return None
@@ -304,41 +332,3 @@ def _is_mapped(value: Product) -> bool:
         if keyword.arg in ("mmap_mode", "mmap") and not is_none:
             return True
     return False
-
-
-def is_asked_for(program: Program, item: Item) -> bool:
-    """Whether the data is only in memory because a user's option, off by default, says so."""
-    frame: Frame | None = item.frame
-    node: ast.AST = item.write.node
-    while frame is not None:
-        if is_optional(program, node, frame):
-            return True
-        if frame.call is None or frame.caller is None or frame.caller.scope.parent is not item.frame.scope.parent:
-            break
-        node, frame = frame.call, frame.caller
-    return "cache" in item.frame.scope.name.lower()
-
-
-def is_optional(program: Program, node: ast.AST, frame: Frame) -> bool:
-    """Whether a node is only reached by an option for data in memory that is off by default."""
-    return any(is_off(program, test, outcome, frame) for test, outcome in conditions.leading_to(node))
-
-
-def is_off(program: Program, test: ast.expr, outcome: bool, frame: Frame) -> bool:
-    """Whether a test asks for an option for data in memory, and comes out otherwise by default."""
-    memo = program.facts.options_memo
-    if test not in memo:
-        memo[test] = _names_an_option(test)
-    return memo[test] and not _holds_by_default(program, test, outcome, frame)
-
-
-def _names_an_option(test: ast.expr) -> bool:
-    texts = {dotted(part).lower() for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))}
-    texts |= {str(part.value).lower() for part in ast.walk(test) if isinstance(part, ast.Constant)}
-    return any(word in text for word in _OPT_IN for text in texts)
-
-
-def _holds_by_default(program: Program, test: ast.expr, outcome: bool, frame: Frame) -> bool:
-    """Whether a test comes out like this unless somebody outside of the project passes something else."""
-    found = [truth(value) for value in by_default(program.evaluator.values(test, frame))]
-    return bool(found) and all(verdict is outcome for verdict in found)

@@ -11,7 +11,7 @@ from dllint.code.language.containers import is_made_empty, is_none
 from dllint.code.language.links import parent
 from dllint.code.language.scopes import ModuleScope, Scope, dotted, last_name
 from dllint.code.language.values import ClassRef, Frame, Instance
-from dllint.code.workers import eager, memos, state
+from dllint.code.workers import asked_for, memos, state
 from dllint.code.workers.keys import is_kept_for_each
 from dllint.code.workers.memos import Cache
 from dllint.code.workers.reach import Step, is_main_only
@@ -128,7 +128,7 @@ def _limits(program: Program, test: ast.expr, outcome: bool, frame: Frame, conta
     text = ast.unparse(test)
     if conditions.mentions(test, container):  # whether it holds the item already, or how much it holds
         return f"len({container}" in text
-    return any(word in text.lower() for word in _FEW_WORDS) or eager.is_off(program, test, outcome, frame)
+    return any(word in text.lower() for word in _FEW_WORDS) or asked_for.is_off(program, test, outcome, frame)
 
 
 def _is_evicted(entry: WorkerEntry, step: Step, container: ast.expr) -> bool:

@@ -55,7 +55,12 @@ def _is_cheap(program: Program, value: Value) -> bool:
 
 
 def _is_content(program: Program, value: Value) -> bool:
-    return tensors.maker(value) is not None or eager.contents_read(program, value) is not None
+    return tensors.maker(value) is not None or _is_read(program, value)
+
+
+def _is_read(program: Program, value: Value) -> bool:
+    read = eager.contents_read(program, value)
+    return read is not None and not read.parsed
 
 
 def _is_entry(entry: WorkerEntry, key: ast.expr, step: Step) -> bool:
