@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis
-from dllint.code.language import classes, elements, folding, options
-from dllint.code.language.links import mapped_by, parent, set_mapped_by, set_parent
+from dllint.code.language import classes, collecting, elements, folding, options
+from dllint.code.language.links import parent, set_parent
 from dllint.code.language.scopes import last_name
 from dllint.code.language.values import (
     UNKNOWN,
@@ -271,57 +271,6 @@ def _length(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     return (Number(0, None, call),)
 
 
-def _dict(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
-    if call.args:
-        found = ev.infer(call.args[0], frame) if not call.keywords else UNKNOWNS
-        if any(isinstance(v, Collection) and v.kind != "dict" for v in found):
-            return (Collection("dict", call, frame, each=UNKNOWNS),)
-        return found
-    items = tuple(keyword.value for keyword in call.keywords)
-    keys = tuple(keyword.arg for keyword in call.keywords)
-    return (Collection("dict", call, frame, items, keys),)
-
-
-def _sequence(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
-    kind = {"sorted": "list", "reversed": "list", "frozenset": "set"}.get(last_name(call.func), last_name(call.func))
-    if not call.args:
-        return (Collection(kind, call, frame),)
-    found = ev.infer(call.args[0], frame)
-    return (Collection(kind, call, frame, each=elements.elements(ev, call.args[0], found, frame)),)
-
-
-def _map(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
-    """`map(function, items)`: what the function gives for any of the items."""
-    if len(call.args) < 2:
-        return UNKNOWNS
-    made = _mapped(call)
-    each = merge(ev.result(function, made, frame) for function in ev.infer(call.args[0], frame))
-    return (Collection("generator", call, frame, each=each or UNKNOWNS),)
-
-
-def _mapped(call: ast.Call) -> ast.Call:
-    """The call that `map` makes for each item: what it passes is written as an item whose index is not known."""
-    known = mapped_by(call)
-    if known is not None:
-        return known
-    passed = [ast.copy_location(ast.Subscript(a, ast.Name("_"), ast.Load()), a) for a in call.args[1:]]
-    made = ast.copy_location(ast.Call(func=call.args[0], args=[*passed], keywords=[]), call)
-    for node in (made, *passed):
-        set_parent(node, call)
-    set_mapped_by(call, made)
-    return made
-
-
-def _filter(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
-    return (Collection("generator", call, frame, each=UNKNOWNS),)
-
-
-def _next(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
-    if not call.args:
-        return UNKNOWNS
-    return elements.elements(ev, call.args[0], ev.infer(call.args[0], frame), frame)
-
-
 def _isinstance(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     if len(call.args) != 2:
         return UNKNOWNS
@@ -407,15 +356,15 @@ _HANDLERS: dict[str, Handler] = {
     "builtins.max": _extreme,
     "builtins.len": _length,
     "torch.cuda.device_count": _length,
-    "builtins.dict": _dict,
-    "builtins.list": _sequence,
-    "builtins.tuple": _sequence,
-    "builtins.set": _sequence,
-    "builtins.frozenset": _sequence,
-    "builtins.sorted": _sequence,
-    "builtins.map": _map,
-    "builtins.filter": _filter,
-    "builtins.next": _next,
+    "builtins.dict": collecting.dict_call,
+    "builtins.list": collecting.sequence_call,
+    "builtins.tuple": collecting.sequence_call,
+    "builtins.set": collecting.sequence_call,
+    "builtins.frozenset": collecting.sequence_call,
+    "builtins.sorted": collecting.sequence_call,
+    "builtins.map": collecting.map_call,
+    "builtins.filter": collecting.filter_call,
+    "builtins.next": collecting.next_call,
     "builtins.getattr": _getattr,
     "dataclasses.field": _field,
     "pydantic.Field": _field,

@@ -1,0 +1,69 @@
+"""What `dict`, `list`, `map` and their like make of what they are given."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from dllint.code.language import elements
+from dllint.code.language.links import mapped_by, set_mapped_by, set_parent
+from dllint.code.language.scopes import last_name
+from dllint.code.language.values import UNKNOWNS, Collection, Frame, Values, merge
+
+if TYPE_CHECKING:
+    from dllint.code.language.evaluator import Evaluator
+
+
+def dict_call(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """`dict(...)`: one that the keywords spell out, or a copy of what is given."""
+    if call.args:
+        found = ev.infer(call.args[0], frame) if not call.keywords else UNKNOWNS
+        if any(isinstance(v, Collection) and v.kind != "dict" for v in found):
+            return (Collection("dict", call, frame, each=UNKNOWNS),)
+        return found
+    items = tuple(keyword.value for keyword in call.keywords)
+    keys = tuple(keyword.arg for keyword in call.keywords)
+    return (Collection("dict", call, frame, items, keys),)
+
+
+def sequence_call(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """`list(...)`, `sorted(...)` and their like: a container of the elements of what is given."""
+    kind = {"sorted": "list", "reversed": "list", "frozenset": "set"}.get(last_name(call.func), last_name(call.func))
+    if not call.args:
+        return (Collection(kind, call, frame),)
+    found = ev.infer(call.args[0], frame)
+    return (Collection(kind, call, frame, each=elements.elements(ev, call.args[0], found, frame)),)
+
+
+def map_call(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """`map(function, items)`: what the function gives for any of the items."""
+    if len(call.args) < 2:
+        return UNKNOWNS
+    made = _mapped(call)
+    each = merge(ev.result(function, made, frame) for function in ev.infer(call.args[0], frame))
+    return (Collection("generator", call, frame, each=each or UNKNOWNS),)
+
+
+def _mapped(call: ast.Call) -> ast.Call:
+    """The call that `map` makes for each item: what it passes is written as an item whose index is not known."""
+    known = mapped_by(call)
+    if known is not None:
+        return known
+    passed = [ast.copy_location(ast.Subscript(a, ast.Name("_"), ast.Load()), a) for a in call.args[1:]]
+    made = ast.copy_location(ast.Call(func=call.args[0], args=[*passed], keywords=[]), call)
+    for node in (made, *passed):
+        set_parent(node, call)
+    set_mapped_by(call, made)
+    return made
+
+
+def filter_call(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """`filter(function, items)`: a generator of values that are not known."""
+    return (Collection("generator", call, frame, each=UNKNOWNS),)
+
+
+def next_call(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """`next(iterator)`: an element of what is iterated."""
+    if not call.args:
+        return UNKNOWNS
+    return elements.elements(ev, call.args[0], ev.infer(call.args[0], frame), frame)
