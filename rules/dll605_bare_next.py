@@ -5,7 +5,9 @@
 Reports `next(...)` without a default in the code that makes a sample or a batch (`__getitem__`, `collate_fn` and what
 they call), where the iterator can run out: one that is kept from call to call, one that is filtered
 (`next(x for x in xs if ...)`), one over files. Caught StopIteration is fine, and so are endless iterators and
-`next(iter(xs))`, which needs one element only.
+`next(iter(xs))`, which needs one element only. So is a filter of which an earlier test makes sure that something
+passes it, in the function, in those that call it or in the constructor: `if not kept: raise ...`, `any(...)` or `in`
+over the same things.
 
 ## Why it breaks workers
 
@@ -90,7 +92,8 @@ def bare_next(fetch: Fetch) -> Iterator[Finding]:
     for step, call in fetching.calls_named(fetch, "next"):
         if len(call.args) != 1 or call.keywords or _stays_inside(step, call):
             continue
-        why = iterators.runs_out(fetch.program, call, step.frame, fetch.scopes)
+        passed = [(node, at.frame) for at, node in step.hops(call)]
+        why = iterators.runs_out(fetch.program, call, passed, fetch.scopes)
         if not why or exceptions.is_caught(call, step, _RAISED) or exceptions.is_handling(call, "StopIteration"):
             continue
         yield RULE.finding(

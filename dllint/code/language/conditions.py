@@ -247,6 +247,12 @@ def _all_passed(block: list[ast.AST]) -> Iterator[tuple[ast.AST, Sequence[Condit
             passed += tuple(_left_by(statement))
 
 
+def left_by_body(function: ast.AST) -> Iterator[Condition]:
+    """What holds where a function comes to the end of its body."""
+    for statement in getattr(function, "body", ()):
+        yield from _left_by(statement)
+
+
 def _left_by(statement: ast.AST) -> Iterator[Condition]:
     """What holds after a statement that leaves the block otherwise."""
     if isinstance(statement, ast.Assert):

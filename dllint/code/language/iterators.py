@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
+from dllint.code.language.assured import is_assured
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.scopes import Scope, last_name
 from dllint.code.language.values import Collection, Const, Derived, Frame, Number, Product, Value, Values
@@ -144,21 +145,29 @@ def is_filtered(value: Value) -> bool:
     return isinstance(node, ast.Call) and last_name(node) in ("filter", "filterfalse", "takewhile", "dropwhile")
 
 
-def runs_out(program: Program, call: ast.Call, frame: Frame, inside: frozenset[Scope]) -> str:
+def runs_out(
+    program: Program, call: ast.Call, passed: list[tuple[ast.AST, Frame]], inside: frozenset[Scope]
+) -> str:
     """Why the iterator of a `next(...)` may have no more elements, for messages; empty where that is not known.
 
-    `inside` are the functions that run again for each sample: an iterator that one of them makes is a new one.
+    `passed` are the call, then those that lead to it, each with its frame. `inside` are the functions that run again
+    for each sample: an iterator that one of them makes is a new one.
     """
-    found = program.evaluator.values(call.args[0], frame)
+    found = program.evaluator.values(call.args[0], passed[0][1])
     for value in found:
         for one in _iterated(program, value):
-            if is_filtered(one):
+            if is_filtered(one) and not _is_assured(program, one, passed):
                 return "nothing passes the filter"
             if _is_of_files(one):
                 return "there is nothing to read"
     if all(one_shot(value) and _outlives(value, inside) and ends(program, value) for value in found):
         return "the iterator, which is kept from call to call, is used up"
     return ""
+
+
+def _is_assured(program: Program, value: Value, passed: list[tuple[ast.AST, Frame]]) -> bool:
+    node = getattr(value, "node", None)
+    return isinstance(node, ast.AST) and is_assured(program.evaluator, node, passed)
 
 
 def _iterated(program: Program, value: Value) -> Values:
