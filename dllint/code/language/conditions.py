@@ -32,6 +32,7 @@ from dllint.code.language.values import (
     Product,
     Value,
     Values,
+    is_plain_object,
 )
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ def _on_taken_branches(
     """The bindings of branches that may be taken; only those of a branch, and later ones, that certainly is."""
     if not any(isinstance(binding.block.owner, ast.If) for binding, _ in groups):
         return groups
-    if not any(isinstance(value, (Const, Number)) or _is_device(value) for _, values in groups for value in values):
+    found = [value for _, values in groups for value in values]
+    if not any(isinstance(value, (Const, Number)) or is_plain_object(value) for value in found):
         return groups
     kept: list[tuple[Binding, Values]] = []
     for binding, values in groups:
@@ -103,8 +105,31 @@ def _on_taken_branches(
     return kept or groups
 
 
-def _is_device(value: Value) -> bool:
-    return isinstance(value, Product) and value.name == "torch.device"
+def is_never_reached(ev: Evaluator, node: ast.AST, frame: Frame) -> bool:
+    """Whether a constant of the source keeps control from a node: `if False:`, `if DEBUG:` after `DEBUG = 0`."""
+    return any(_by_constant(ev, test, frame) is (not outcome) for test, outcome in leading_to(node))
+
+
+def _by_constant(ev: Evaluator, test: ast.expr, frame: Frame) -> bool | None:
+    """How a test of a constant, or of a name that is only ever one, comes out: options are set from outside."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        found = _by_constant(ev, test.operand, frame)
+        return None if found is None else not found
+    if isinstance(test, ast.Constant):
+        return bool(test.value)
+    values = ev.values(test, frame) if isinstance(test, ast.Name) else UNKNOWNS
+    return verdict(ev, test, frame) if all(_is_spelled_out(value) for value in values) else None
+
+
+def _is_spelled_out(value: Value) -> bool:
+    """Whether an assignment to a name has the value: not an option's default, or the field of a config."""
+    return isinstance(value, Const) and isinstance(value.node, ast.Constant) and _is_of_name(parent(value.node))
+
+
+def _is_of_name(around: ast.AST | None) -> bool:
+    targets = around.targets if isinstance(around, ast.Assign) else []
+    plain = all(isinstance(target, ast.Name) for target in targets)
+    return around is not None and bool(targets) and plain and not isinstance(parent(around), ast.ClassDef)
 
 
 def is_ruled_out(ev: Evaluator, block: Block, frame: Frame) -> bool:

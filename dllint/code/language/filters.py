@@ -42,7 +42,7 @@ def read(node: ast.AST, aliases: Mapping[str, str]) -> Filter | None:
 
 
 def of_equal(container: ast.expr, item: ast.expr, aliases: Mapping[str, str]) -> Filter:
-    """The filter that something passes where `item in container`: of `[r.name for r in rows]` it is `r.name == item`."""
+    """The filter that something passes where `item in container`: `r.name == item` of `[r.name for r in rows]`."""
     one: ast.expr | None = None
     source, words = container, dict(aliases)
     if isinstance(container, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and len(container.generators) == 1:

@@ -24,6 +24,7 @@ from dllint.code.language.values import (
     Values,
     bounds,
     derived,
+    is_plain_object,
     merge,
     truth,
 )
@@ -197,7 +198,7 @@ def _compared(left: Value, op: ast.cmpop, right: Value) -> bool | None:
 
 def _is_made(value: Value) -> bool:
     """Whether a library call certainly gave an object: a constructor, by the field's way of writing their names."""
-    return isinstance(value, Product) and value.name.rpartition(".")[2][:1].isupper()
+    return isinstance(value, Product) and (is_plain_object(value) or value.name.rpartition(".")[2][:1].isupper())
 
 
 def _constants_compared(left: Any, op: ast.cmpop, right: Any) -> bool | None:

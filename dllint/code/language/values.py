@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from dllint.code.apis.randomness import GENERATORS
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
 from dllint.records import dataclass
 
@@ -335,6 +336,11 @@ def bounds(value: Value) -> tuple[float | None, float | None] | None:
     return None
 
 
+def is_plain_object(value: Value) -> bool:
+    """Whether a library call certainly gives an object that counts as true, however empty."""
+    return isinstance(value, Product) and (value.name in GENERATORS or value.name == "torch.device")
+
+
 def truth(value: Value) -> bool | None:
     """Whether the value counts as true; None if that is not known."""
     if isinstance(value, Const):
@@ -346,5 +352,5 @@ def truth(value: Value) -> bool | None:
     if isinstance(value, Collection):
         return bool(value.items) if value.each is None else None
     if isinstance(value, (Unknown, Product, Derived, External)):
-        return True if isinstance(value, External) else None
+        return True if isinstance(value, External) or is_plain_object(value) else None
     return True

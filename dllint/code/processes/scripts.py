@@ -68,6 +68,7 @@ class Script:
                 yield start.node, [], start
         packaged = self.program.modules.in_package(self.module)
         calls = [c for c in scope.calls if not conditions.is_guarded(c) and not (packaged and not self._is_own(c))]
+        calls = [call for call in calls if _is_reached(self.program, call, frame)]
         yield from sorted(self._reached(calls, frame), key=lambda found: (found[0].lineno, found[0].col_offset))
 
     def _reached(self, calls: list[ast.Call], frame: Frame) -> Iterator[tuple[ast.Call, list[Step], Start]]:
@@ -121,7 +122,12 @@ def first_start(program: Program, frame: Frame) -> Start | None:
 
 def starts(program: Program, scope: Scope, frame: Frame) -> list[Start]:
     """The places in one scope that start processes, in the order of the source."""
-    return sorted(_starts(program, scope.index(), frame), key=lambda start: start.place)
+    found = [s for s in _starts(program, scope.index(), frame) if _is_reached(program, s.node, frame)]
+    return sorted(found, key=lambda start: start.place)
+
+
+def _is_reached(program: Program, node: ast.AST, frame: Frame) -> bool:
+    return not conditions.is_never_reached(program.evaluator, node, frame)
 
 
 def _starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
