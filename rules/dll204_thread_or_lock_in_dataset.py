@@ -131,10 +131,14 @@ def _threads_waited_for(entry: WorkerEntry) -> Iterator[Finding]:
     owners |= {item.value.cls: None for item in entry.items if isinstance(item.value, Instance)}
     waits = [(item, threads.waits(entry.program, entry.code, item)) for item in entry.items]
     for owner in owners:
-        use = next((use for item, use in waits if use is not None and item.owner is owner), None)
-        if use is not None:
-            for found in threads.started_threads(entry.program, owner):
-                yield _finding(entry, found, [], use, owner.qualname, "thread")
+        reported = set()
+        for item, use in waits:
+            if use is None or item.owner is not owner:
+                continue
+            for found in threads.started_threads(entry.program, owner, item.attribute):
+                if found.location not in reported:
+                    reported.add(found.location)
+                    yield _finding(entry, found, [], use, owner.qualname, "thread")
 
 
 def _of_modules(entry: WorkerEntry) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from dllint.code.language import classes, conditions
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, dotted, last_name
-from dllint.code.language.values import Collection, Const, Derived, Frame, Instance, Product, Value
+from dllint.code.language.values import Collection, Const, Derived, Frame, Function, Instance, Product, Value
 from dllint.code.workers.reach import Step, WorkerCode
 from dllint.code.workers.state import Item, read_in_worker
 from dllint.finding import Location, Related
@@ -21,6 +21,8 @@ from dllint.records import dataclass
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
+_RENEWS = b"register_at_fork"
+"""A module that says it makes some of its objects anew in each forked process."""
 _MOST_METHODS = 30
 """Methods that one `__init__` is followed into."""
 _WORDS = tuple(sorted({name.rpartition(".")[2].encode() for name in apis.THREADED}))
@@ -56,7 +58,7 @@ class Use:
 def of_item(program: Program, code: WorkerCode, item: Item) -> Threaded | None:
     """What an attribute carries into the workers, if its threads run in main."""
     found = _made(program, item.value)
-    if found is None:
+    if found is None or _RENEWS in found[1].frame.scope.module.data:
         return None
     api, made = found
     if not api.started_by:
@@ -243,16 +245,35 @@ def _started_at_import(scope: Scope, name: str, api: ThreadedApi) -> list[Relate
 # Threads of the project's own
 
 
-def started_threads(program: Program, cls: ClassScope) -> Iterator[Threaded]:
-    """The threads that the making of an object starts."""
+def started_threads(program: Program, cls: ClassScope, attribute: str) -> Iterator[Threaded]:
+    """The threads that the making of an object starts, and that may touch what an attribute of it holds."""
     for scope in made_by(program, cls):
         for call in scope.index().calls:
             if last_name(call.func) == "start" and isinstance(call.func, ast.Attribute):
                 frame = Frame(scope, Instance(cls))
                 for value in program.evaluator.values(call.func.value, frame):
                     found = _thread(program, value, Related("started here", scope.module.location(call)))
-                    if found is not None:
+                    if found is not None and _may_serve(program, value, cls, attribute):
                         yield found
+
+
+def _may_serve(program: Program, thread: Value, cls: ClassScope, attribute: str) -> bool:
+    """Whether a thread may touch an attribute: not if it runs methods of the object that never name it."""
+    if not isinstance(thread, Product):
+        return True
+    target = next((k.value for k in thread.node.keywords if k.arg == "target"), None)
+    if target is None or f"'{attribute}'" in ast.dump(thread.node):
+        return True
+    values = program.evaluator.values(target, thread.frame)
+    runs = [v.scope for v in values if isinstance(v, Function) and v.scope.owner is not None]
+    if not runs or len(runs) < len(values):
+        return True
+    for scope in runs:  # which grows
+        if any(node.attr == attribute for node in scope.index().attributes):
+            return True
+        inner = (_own_method(program, cls, call, scope) for call in scope.index().calls)
+        runs += [method for method in inner if method is not None and method not in runs]
+    return False
 
 
 def _thread(program: Program, value: Value, started: Related) -> Threaded | None:

@@ -195,13 +195,18 @@ def _in_scope(program: Program, scope: Scope, frame: Frame, until: ast.AST | Non
     for call in scope.index().calls:
         if until is None and conditions.is_guarded(call):
             continue
-        if until is not None and (not _is_before(call, until) or block_of(call).excludes(block_of(until))):
+        if until is not None and (not _is_before(call, until) or _is_other_way(call, until)):
             continue
         text = _touched(program, call, frame)
         if text:
             yield Touch(call, frame, text)
         else:
             yield from _within(program, call, frame)
+
+
+def _is_other_way(call: ast.Call, node: ast.AST) -> bool:
+    """Whether a run that makes a call does not come to a node: another branch, or one that has left by then."""
+    return block_of(call).excludes(block_of(node)) or conditions.exclude(call, node)
 
 
 def _is_before(call: ast.Call, node: ast.AST) -> bool:
