@@ -15,6 +15,7 @@ PURE_FUNCTIONS = frozenset(
         "os.fspath",
         "os.getcwd",
         "os.getenv",
+        "tempfile.gettempdir",
         "os.environ.get",
         "pathlib.Path",
         "pathlib.PurePath",

@@ -97,10 +97,16 @@ def by_use(code: WorkerCode, item: Item) -> Handle | None:
     return None
 
 
+_METHODS = frozenset({"extractfile", "get", "read", "readline", "readlines", "recv", "seek", "execute"})
+"""Methods that keep using their handle where one of them is kept, and not called: `self.read = archive.read`."""
+
+
 def _keeps(program: Program, api: HandleApi, step: Derived, first: bool) -> bool:
     """Whether one step of getting something out of a handle gives what still uses it."""
     if step.via.endswith("()"):
-        return step.via[1:-2] in api.derives
+        return step.via[1:-2] in api.derives or step.via == ".__enter__()"
+    if step.via[1:] in _METHODS and not isinstance(parent(step.node), ast.Call):
+        return True
     if step.via == "[]" and api.item_derives:
         return _is_key(program, step, first)
     if step.via == "[]":
