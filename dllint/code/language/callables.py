@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.language import classes
-from dllint.code.language.containers import filled_later
+from dllint.code.language.elements import contents
 from dllint.code.language.libcalls import merged_call
 from dllint.code.language.links import bound_call, set_bound_call
 from dllint.code.language.scopes import FunctionScope
@@ -22,16 +22,16 @@ from dllint.code.language.values import (
     Partial,
     Product,
     Value,
-    Values,
 )
 
 if TYPE_CHECKING:
-    from dllint.code.language.evaluator import Evaluator
     from dllint.code.program import Program
 
 _MOST_CALLABLES = 40
 _DEEPEST = 40
 """Values around one another that are looked into: `data = Wrapper(data)`, written over and over."""
+_MOST_PARTS = 40
+"""Parts of a container that are looked into."""
 _HOLDERS = (
     ast.Lambda,
     ast.Attribute,
@@ -84,7 +84,7 @@ def _callables(program: Program, value: Value, depth: int) -> Iterator[Value]:
     if isinstance(value, (Function, Partial)) or _is_callable(program, value):
         yield value
     elif isinstance(value, Collection):
-        for part in _held(ev, value):
+        for part in contents(ev, value, _MOST_PARTS):
             for inner in part:
                 yield from callables(program, inner, depth)
     elif _is_data(value.origin if isinstance(value, Derived) else value):
@@ -99,12 +99,6 @@ def _callables(program: Program, value: Value, depth: int) -> Iterator[Value]:
 
 def _is_callable(program: Program, value: Value) -> bool:
     return isinstance(value, Instance) and callable_method(program, value) is not None
-
-
-def _held(ev: Evaluator, value: Collection) -> list[Values]:
-    """What a collection holds, and what is put into it later."""
-    parts = [value.each] if value.each is not None else [ev.values(i, value.frame) for i in value.items[:40]]
-    return parts + [ev.bound(binding, value.frame) for binding in filled_later(value)[:20]]
 
 
 def _is_data(value: Value) -> bool:

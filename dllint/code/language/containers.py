@@ -23,6 +23,27 @@ def filled_later(value: Collection) -> list[Binding]:
     return [binding for name in names for binding in scope.index().filled.get(name, ())]
 
 
+def is_stored_under(binding: Binding, key: str) -> bool:
+    """Whether what is put into a container is put under a constant key: `d["key"] = value`, `d.update(key=value)`."""
+    if isinstance(binding.node, ast.Call):
+        return binding.value is not None and _passes_under(binding.node, binding.value, key)
+    targets = binding.node.targets if isinstance(binding.node, ast.Assign) else ()
+    return any(isinstance(target, ast.Subscript) and _is_text(target.slice, key) for target in targets)
+
+
+def _passes_under(call: ast.Call, value: ast.AST, key: str) -> bool:
+    if last_name(call.func) == "setdefault":
+        return _is_text(call.args[0], key)
+    dicts = [argument for argument in call.args if isinstance(argument, ast.Dict)]
+    pairs = [pair for given in dicts for pair in zip(given.keys, given.values, strict=True)]
+    named = any(keyword.arg == key and keyword.value is value for keyword in call.keywords)
+    return named or any(name is not None and part is value and _is_text(name, key) for name, part in pairs)
+
+
+def _is_text(node: ast.AST, text: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == text
+
+
 def is_made_empty(node: ast.AST | None) -> bool:
     """`{}`, `OrderedDict()`, `[None] * n`, `[None for _ in paths]`."""
     if isinstance(node, ast.Dict):

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
+from dllint.code.language.containers import filled_later, is_stored_under
 from dllint.code.language.values import (
     UNKNOWNS,
     ClassRef,
@@ -49,18 +50,32 @@ _PASS_ON = _PASS_ELEMENTS - {"builtins.enumerate", "builtins.zip"}
 def item(ev: Evaluator, value: Value, index: int | str | None, node: ast.AST, frame: Frame) -> Values:
     """`value[index]`; any element where the index is not known."""
     if isinstance(value, Collection):
+        if isinstance(index, str):
+            return _under_key(ev, value, index)
         if value.each is not None:
             return value.each
-        if isinstance(index, str):
-            found = under_key(value, index)
-            return ev.infer(found, value.frame) if found is not None else UNKNOWNS
         counts = isinstance(index, int) and value.kind in ("list", "tuple")
         if isinstance(index, int) and counts and -len(value.items) <= index < len(value.items):
             return ev.infer(value.items[index], value.frame)
-        return merge(ev.infer(part, value.frame) for part in value.items[:12]) or UNKNOWNS
+        return merge(contents(ev, value)) or UNKNOWNS
     if isinstance(value, (Product, Derived)):
         return (derived(value, "[]", node, frame, index),)
     return UNKNOWNS
+
+
+def contents(ev: Evaluator, value: Collection, most: int = 12) -> list[Values]:
+    """What a container holds: what the source spells out, and what is put into it afterwards."""
+    found = [value.each] if value.each is not None else []
+    found += [ev.infer(part, value.frame) for part in value.items[:most]]
+    return found + [ev.bound(binding, value.frame) for binding in filled_later(value)[:most]]
+
+
+def _under_key(ev: Evaluator, value: Collection, key: str) -> Values:
+    """What a dict can have under a constant key: by its display, and by what is stored under it afterwards."""
+    spelled = under_key(value, key)
+    found = [ev.infer(spelled, value.frame)] if spelled is not None else []
+    found += [ev.bound(binding, value.frame) for binding in filled_later(value) if is_stored_under(binding, key)]
+    return merge(found) or (value.each if value.each is not None else UNKNOWNS)
 
 
 def elements(ev: Evaluator, node: ast.AST, found: Values, frame: Frame) -> Values:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.facts import WorkerEntry
+from dllint.code.language.elements import contents
 from dllint.code.language.scopes import dotted, last_name
 from dllint.code.language.values import Collection, Const, Derived, Frame, Product, Value, Values
 from dllint.code.loaders.loader import Loader
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _MAY_TRANSFER = frozenset({"to", "cuda", "pin_memory", *(name.rpartition(".")[2] for name in apis.CUDA_RAISES)})
 """Last names of the calls that can touch a device without saying `device=`."""
+_MOST_PARTS = 40
+"""Parts of a container that are looked into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,7 @@ def _nested(program: Program, value: Value, seen: set[tuple[object, ...]]) -> It
     elif isinstance(value, Derived):
         parts = [(value.base,)]
     elif isinstance(value, Collection) and value.kind != "dict":
-        parts = [program.evaluator.values(i, value.frame) for i in value.items[:40]]
+        parts = contents(program.evaluator, value, _MOST_PARTS)
     for values in parts:
         for inner in values:
             yield from _nested(program, inner, seen)

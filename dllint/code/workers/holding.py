@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code.language.containers import filled_later
+from dllint.code.language.elements import contents
 from dllint.code.language.values import Collection, Partial, Product, Value, Values
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ _KEPT_KEYWORDS = ("transform", "lambd", "dataset", "pipeline", "augment", "prepr
 """Parts of the names of arguments that a library's object keeps: `target_transform`. `is_valid_file` is only called."""
 _KEPT_FUNCTIONS = frozenset({"loader", "masking_method", "select_fn"})
 """Such arguments in full: of image folders, and of transforms of torchio and MONAI."""
+_MOST_PARTS = 60
+"""Parts of a container that are looked into."""
 _CONTAINERS = frozenset(
     {
         "collections.defaultdict",
@@ -37,12 +39,7 @@ def held_by(program: Program, value: Value) -> Iterator[tuple[Value, bool]]:
 def _parts(program: Program, value: Value) -> Iterator[Values]:
     ev = program.evaluator
     if isinstance(value, Collection):
-        if value.kind == "generator":
-            return
-        if value.each is not None:
-            yield value.each
-        yield from (ev.values(item, value.frame) for item in value.items[:60])
-        yield from (ev.bound(binding, value.frame) for binding in filled_later(value)[:20])
+        yield from contents(ev, value, _MOST_PARTS) if value.kind != "generator" else ()
     elif isinstance(value, Partial):
         yield from (ev.values(argument, value.frame) for argument in bound_by(value))
         yield from _parts(program, value.target)
