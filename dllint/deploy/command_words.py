@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
@@ -70,3 +71,24 @@ def _of_text(text: str) -> Iterator[list[str]]:
 def without_prefix(words: Sequence[str]) -> list[str]:
     """A command without the words that only run it (`exec`, `uv run`, `nohup`, assignments ...)."""
     return list(words[words_before(words) :])
+
+
+def called_modules(code: str) -> list[str]:
+    """The modules that Python code calls something of, or that it imports from, as `python -c` is given it."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    heads = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} if _calls(tree) else set()
+    found: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [name.name for name in node.names if (name.asname or name.name.partition(".")[0]) in heads]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            used = [name.name for name in node.names if (name.asname or name.name) in heads]
+            found += [f"{node.module}.{name}" for name in used] + [node.module] * bool(used)
+    return found
+
+
+def _calls(tree: ast.AST) -> bool:
+    return any(isinstance(node, ast.Call) for node in ast.walk(tree))

@@ -13,12 +13,12 @@ from fnmatch import fnmatch
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from dllint.deploy.command_words import simple_commands, without_prefix
+from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, built_for, words_of
 from dllint.deploy.loading import may_load
 from dllint.deploy.pages import speaks_of_else
 from dllint.deploy.remounts import heed
-from dllint.deploy.runs import ScriptRun, shell_commands
+from dllint.deploy.runs import ScriptRun
 from dllint.deploy.tools import SERVES, is_tool
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Workload
@@ -67,14 +67,16 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
     image = built_for(workload, plan)
     words = words_of(workload, image)
     found = Training(workload, plan, "", words)
-    commands = [without_prefix(command) for command in simple_commands(words)]
+    commands = found.commands
     if _switches_workers_off(words) or found.has_no_workers or _is_other(commands, found.runs):
         return None
     if not found.loaders and (_leaves_workers_out(found, plan) or _gives_no_workers(found)):
         return None
     if _only_tests(commands) and _tests_start_no_workers(plan):
         return None
-    if not found.runs and (_project_has_no_workers(plan) or _serves(words, workload, plan)):
+    if not found.runs and (
+        _project_has_no_workers(plan) or any(SERVES.search(os.path.basename(command[0])) for command in commands)
+    ):
         return None
     found.why = _why(workload, plan, image, commands, found)
     if found.why:
@@ -127,7 +129,7 @@ def _may_train(commands: list[list[str]], found: Training, plan: Plan) -> bool:
     runs = [run for run in found.runs if not is_tool(list(run.words)) and run.script not in _TEST_RUNNERS]
     if any(run.module is None or _says_training(run.script) for run in runs):
         return True
-    return any(_runs_tests(command) for command in commands if command) and any(
+    return any(_runs_tests(command) for command in commands) and any(
         loader.module.is_test and not loader.has_no_workers for loader in plan.program.facts.loaders
     )
 
@@ -147,8 +149,6 @@ def is_training_image(name: str, more: Iterable[str] = ()) -> bool:
 
 
 def _is_launcher(command: Sequence[str]) -> bool:
-    if not command:
-        return False
     texts = [os.path.basename(word) for word in command]
     if any(word in _LAUNCHERS for word in texts[:3]):
         return True
@@ -159,10 +159,9 @@ def _is_launcher(command: Sequence[str]) -> bool:
     return _is_library(texts)
 
 
-def has_own_loaders(words: Sequence[str]) -> bool:
-    """Whether words run the training command of a library, which starts workers by itself."""
-    commands = (without_prefix(command) for command in simple_commands(words))
-    return any(_is_library([os.path.basename(word) for word in command]) for command in commands if command)
+def has_own_loaders(found: Training) -> bool:
+    """Whether it runs the training command of a library, which starts workers by itself."""
+    return any(_is_library([os.path.basename(word) for word in command]) for command in found.commands)
 
 
 def _is_library(texts: Sequence[str]) -> bool:
@@ -173,19 +172,17 @@ def _is_library(texts: Sequence[str]) -> bool:
 
 def _is_other(commands: list[list[str]], runs: list[ScriptRun]) -> bool:
     """Whether all that runs is something else than training: a tool, a server, a question to the interpreter."""
-    known = [command for command in commands if command and command[0]]
-    if not known or any(_is_launcher(command) and not is_tool(command) for command in known):
+    if not commands or any(_is_launcher(command) and not is_tool(command) for command in commands):
         return False
     runs = [run for run in runs if not is_tool(list(run.words))]
     if runs:
         return all(SERVES.search(run.script) and not _says_training(run.script) for run in runs)
-    return all(is_tool(command) for command in known)
+    return all(is_tool(command) for command in commands)
 
 
-def _serves(words: Sequence[str], workload: Workload, plan: Plan) -> bool:
-    """Whether the entry script starts a server."""
-    commands = shell_commands(words, workload.folder, plan)
-    return any(SERVES.search(os.path.basename(command.texts[0])) for command in commands if command.texts)
+def _serves(commands: list[list[str]]) -> bool:
+    """Whether one of the commands starts a server."""
+    return any(SERVES.search(os.path.basename(command[0])) for command in commands)
 
 
 def _gives_no_workers(found: Training) -> bool:
@@ -218,9 +215,8 @@ def _leaves_workers_out(found: Training, plan: Plan) -> bool:
 
 def _only_tests(commands: list[list[str]]) -> bool:
     """Whether all that runs is a test runner, and tools that make things ready for it."""
-    known = [command for command in commands if command and command[0]]
-    tests = [command for command in known if _runs_tests(command)]
-    return bool(tests) and all(command in tests or is_tool(command) for command in known)
+    tests = [command for command in commands if _runs_tests(command)]
+    return bool(tests) and all(command in tests or is_tool(command) for command in commands)
 
 
 def _runs_tests(command: Sequence[str]) -> bool:
@@ -230,9 +226,7 @@ def _runs_tests(command: Sequence[str]) -> bool:
 
 
 def _tests_start_no_workers(plan: Plan) -> bool:
-    """Whether the project's tests are seen, and none of them builds a loader that may have workers."""
-    if not any(module.is_test for module in plan.program.modules.by_file.values()):
-        return False
+    """Whether none of the project's tests, as far as they are seen, builds a loader that may have workers."""
     loaders = plan.program.facts.loaders
     return not any(loader.module.is_test and not loader.has_no_workers for loader in loaders)
 

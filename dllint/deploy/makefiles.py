@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from dllint.deploy.commands import Script
 from dllint.deploy.texts import DeployFile
+from dllint.records import dataclass, field
 from dllint.syntax.mapped import Mapped, joined
 
 _ASSIGNED = re.compile(r"(?:export\s+|override\s+)*([A-Za-z_][\w.-]*)\s*(\?|\+|::?:?|!)?=[ \t]*")
@@ -15,7 +17,13 @@ _REFERENCE = re.compile(r"\$(?:\$|\(([^()$]*)\)|\{([^{}$]*)\}|([A-Za-z@<^]))")
 _JUST_REFERENCE = re.compile(r"\{\{\s*([\w-]+)\s*\}\}")
 _CONDITION = re.compile(r"\s*(?:ifeq|ifneq|ifdef|ifndef)\b")
 _CONDITION_END = re.compile(r"\s*endif\b")
+_RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?![:=])([^=#;]*)(?:#.*)?", re.DOTALL)
+_JUST_RULE = re.compile(r"@?([A-Za-z_][\w-]*)\b[^:]*:(?!=)([^#]*)(?:#.*)?", re.DOTALL)
+_VALUED = frozenset({"-C", "--directory", "-f", "--file", "--makefile", "-d", "--working-directory", "--justfile"})
+"""Options of make and just with a value of their own."""
 _DEEPEST = 8
+_MOST_RULES = 200
+"""Rules that one target needs at most."""
 _MOST = 20_000
 """Characters of one recipe with its variables put in."""
 
@@ -23,11 +31,30 @@ _MOST = 20_000
 def recipes(file: DeployFile) -> Iterator[Script]:
     """The recipes of a file, one script for each rule."""
     reader = _Makefile(file)
-    for lines in reader.recipes:
-        reader.budget = _MOST
-        source = joined(reader.expanded(line, 0) for line in lines)
-        if len(source.text) <= _MOST:
-            yield Script(source, file.folder, span=(lines[0].origin(0), lines[-1].origin(0) + len(lines[-1].text)))
+    return filter(None, map(reader.script, reader.rules))
+
+
+def of_targets(file: DeployFile, targets: Sequence[str], given: Mapping[str, str]) -> list[Script] | None:
+    """The recipes that make goes through for these targets, the first one where none is named; None where one is not
+    seen. `given`: variables of the command line."""
+    reader = _Makefile(file)
+    reader.variables.update((name, Mapped(value)) for name, value in given.items())
+    first = next((rule.targets[:1] for rule in reader.rules if rule.targets), ())
+    wanted, seen = targets or first, set[int]()
+    if any(all(target not in rule.targets for rule in reader.rules) for target in wanted):
+        return None
+    needed = (rule for target in wanted for rule in reader.needed(target, seen))
+    return [script for rule in needed if (script := reader.script(rule)) is not None]
+
+
+@dataclass(slots=True)
+class _Rule:
+    """One rule."""
+
+    targets: list[str] = field(default_factory=list)
+    needs: list[str] = field(default_factory=list)
+    lines: list[Mapped] = field(default_factory=list)
+    """Its recipe."""
 
 
 class _Makefile:
@@ -35,9 +62,10 @@ class _Makefile:
 
     def __init__(self, file: DeployFile) -> None:
         self.is_just = file.name.lower() == "justfile"
+        self._folder = file.folder
         self.variables: dict[str, Mapped | None] = {}
         """None for what is not known."""
-        self.recipes: list[list[Mapped]] = []
+        self.rules: list[_Rule] = []
         self.budget = _MOST
         """Characters that may still be put into a recipe."""
         self._conditions = 0
@@ -46,13 +74,40 @@ class _Makefile:
         for start, end in _logical_lines(file.text):
             text = file.text[start:end]
             if text.startswith("\t") or (self.is_just and text[:1] == " " and text.strip()):
-                if not in_recipe:
-                    self.recipes.append([])
-                self.recipes[-1].append(self._recipe_line(start, end))
+                if not self.rules:
+                    self.rules.append(_Rule())
+                self.rules[-1].lines.append(self._recipe_line(start, end))
                 in_recipe = True
             elif text.strip() and not text.lstrip().startswith("#"):
-                in_recipe = self._condition(text) and in_recipe
+                is_condition = self._condition(text)
+                in_recipe = is_condition and in_recipe
+                if not is_condition:
+                    self._begin_rule(text)
                 self._assign(text, start)
+
+    def _begin_rule(self, text: str) -> None:
+        """Begin what the next lines are the recipe of: a rule, or nothing that has a name."""
+        found = (_JUST_RULE if self.is_just else _RULE).fullmatch(text.rstrip())
+        targets, needs = (found[1].split(), found[2].replace("|", " ").split()) if found else ([], [])
+        self.rules.append(_Rule([target for target in targets if not target.startswith(".")], needs))
+
+    def needed(self, target: str, seen: set[int]) -> Iterator[_Rule]:
+        """The rules of a target, behind those of what it needs; none twice."""
+        for rule in self.rules:
+            if target in rule.targets and id(rule) not in seen and len(seen) < _MOST_RULES:
+                seen.add(id(rule))
+                for need in rule.needs:
+                    yield from self.needed(need, seen)
+                yield rule
+
+    def script(self, rule: _Rule) -> Script | None:
+        """The recipe of a rule; None where it has none, or one that grows beyond all use."""
+        self.budget = _MOST
+        source = joined(self.expanded(line, 0) for line in rule.lines)
+        if not rule.lines or len(source.text) > _MOST:
+            return None
+        span = (rule.lines[0].origin(0), rule.lines[-1].origin(0) + len(rule.lines[-1].text))
+        return Script(source, self._folder, span=span)
 
     def _condition(self, text: str) -> bool:
         """Whether the line is a conditional's, which may stand inside of a recipe."""
@@ -114,6 +169,8 @@ class _Makefile:
         if value is not None and depth < _DEEPEST and self.budget > 0:
             self.budget -= len(value.text) + 1
             yield self.expanded(value, depth + 1)
+        elif name == "MAKE":
+            yield source.cut(found.start() + 2, found.start() + 6).replaced("make")
         elif name == "CURDIR":
             yield source.cut(found.start(), found.start() + 1).replaced(".")
         else:
@@ -133,3 +190,36 @@ def _logical_lines(text: str) -> Iterator[tuple[int, int]]:
             end += 1
         yield start, min(end + 1, len(text))
         start = end + 1
+
+
+# --- what make is asked for ---
+
+
+class Goals(NamedTuple):
+    """What make is asked for."""
+
+    targets: list[str]
+    variables: dict[str, str]
+    folder: str = ""
+    file: str = ""
+
+
+def goals_of(words: Sequence[str]) -> Goals:
+    """What the words behind make, or just, ask for."""
+    found = Goals([], {})
+    index = 0
+    while index < len(words):
+        word = words[index]
+        name, equals, value = word.partition("=")
+        if word in _VALUED:
+            value, index = "".join(words[index + 1 : index + 2]), index + 1
+        if name in ("-C", "--directory", "--working-directory"):
+            found = found._replace(folder=value)
+        elif name in ("-f", "--file", "--makefile", "--justfile"):
+            found = found._replace(file=value)
+        elif equals and not name.startswith("-"):
+            found.variables[name] = value
+        elif not word.startswith("-") and not word.isdecimal():
+            found.targets.append(word)
+        index += 1
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope
 from dllint.code.language.values import ClassRef, Frame
 from dllint.code.loaders.loader import Loader
@@ -18,6 +19,13 @@ def working_loaders(function: FunctionScope, plan: Plan) -> tuple[Loader, ...]:
     """The loaders that certainly have workers, and that a function gets to by its calls or in what it makes."""
     loaders = [loader for loader in plan.program.facts.loaders if loader.has_workers]
     return tuple(filter(_Reached(function, plan).holds, loaders)) if loaders else ()
+
+
+def reached_by(name: str, module: Module, loaders: list[Loader], plan: Plan) -> list[Loader]:
+    """Those of some loaders that a function at the top of a module gets to; all where it is not seen."""
+    functions = (scope for scope in module.scope.index().children.values() if isinstance(scope, FunctionScope))
+    function = next((scope for scope in functions if scope.name == name), None)
+    return list(filter(_Reached(function, plan).holds, loaders)) if function is not None and loaders else loaders
 
 
 class _Reached:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy.command_words import simple_commands, without_prefix
 from dllint.deploy.commands import Word
-from dllint.deploy.runs import shell_commands
+from dllint.deploy.followed import shell_commands
 from dllint.deploy.sizes import tmpfs_bytes
 from dllint.deploy.workload import Flaw, FlawKind, Setting, SharedMemory, ShmSource, Workload
 

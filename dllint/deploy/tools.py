@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from dllint.deploy.command_words import PYTHON
+from dllint.deploy.makefiles import goals_of
 
 SERVES = re.compile(
     r"(?:^|[/_.-])(?:tritonserver|torchserve|uvicorn|gunicorn|hypercorn|flask|streamlit|gradio|vllm|sglang|tgi"
@@ -47,6 +48,15 @@ _MAY_TRAIN: dict[str, str] = {
     "wandb": "agent launch",
     "yolo": "train val mode=train mode=val",
 }
+_MAKERS = frozenset({"make", "gmake", "just"})
+_CHORES = re.compile(
+    r"(?:^|[-_.])(?:all|default|build|install|compile|tests?|check|ci|lint|format|fmt|style|quality|typecheck|docs?|html"
+    r"|clean|distclean|dist|wheel|sdist|package|release|publish|deploy|image|setup|deps|requirements|env|venv|data|datasets?"
+    r"|download|prepare|preprocess|serve|server|api|app|demo|export|infer|inference|predict|coverage|help|version|develop)"
+    r"(?:[-_.]|$)",
+    re.IGNORECASE,
+)
+"""Targets of a Makefile that nobody sees under which nothing trains."""
 _MODULES = frozenset(
     """build venv ensurepip compileall py_compile site sysconfig platform json.tool zipfile tarfile http.server
     torch.utils.collect_env nltk.downloader ipykernel gdown
@@ -68,6 +78,8 @@ def is_tool(command: Sequence[str]) -> bool:
         return not any(word in _MAY_TRAIN[head].split() for word in rest)
     if head in _TOOLS or SERVES.search(head):
         return True
+    if head in _MAKERS:
+        return all(map(_CHORES.search, goals_of(rest).targets))
     if head == "sleep":
         return any(word.isdecimal() and int(word[:9]) <= _MOMENTS for word in rest)
     if PYTHON.match(head) is None:

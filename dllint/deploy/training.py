@@ -17,7 +17,8 @@ from dllint.code.tensors import shapes
 from dllint.code.tensors.shapes import Sample
 from dllint.deploy.demand import PREFETCH, Demand
 from dllint.deploy.ranks import may_start_ranks, ranks
-from dllint.deploy.runs import ScriptRun, script_runs
+from dllint.deploy.reached import reached_by
+from dllint.deploy.runs import ScriptRun, Started, started
 from dllint.deploy.workload import Workload
 from dllint.finding import Related
 
@@ -212,9 +213,19 @@ class Training:
         return self.workload.path
 
     @cached_property
+    def started(self) -> list[Started]:
+        """The simple commands that run in it."""
+        return list(started(self.words, self.workload.folder, self.plan))
+
+    @property
+    def commands(self) -> list[list[str]]:
+        """The words of these, none without any."""
+        return [each.command for each in self.started if each.command and each.command[0]]
+
+    @property
     def runs(self) -> list[ScriptRun]:
-        """The Python scripts that it starts."""
-        return list(script_runs(self.words, self.workload.folder, self.plan))
+        """The Python scripts that they start."""
+        return [each.run for each in self.started if each.run is not None]
 
     @cached_property
     def loaders(self) -> list[LoaderRun]:
@@ -226,7 +237,8 @@ class Training:
 
     def _loaders(self, run: ScriptRun) -> list[Loader]:
         assert run.module is not None
-        return self.plan.loaders_of(run.module)
+        loaders = self.plan.loaders_of(run.module)
+        return reached_by(run.function, run.module, loaders, self.plan) if run.function else loaders
 
     @cached_property
     def demand(self) -> Demand | None:

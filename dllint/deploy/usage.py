@@ -52,7 +52,7 @@ def workers_of_image(training: Training) -> list[Related] | None:
         return [started.related()]
     if training.runs:
         return None
-    if has_own_loaders(training.words):
+    if has_own_loaders(training):
         return []
     image = built_for(training.workload, training.plan)
     if image is None or image.command or not training_image(training.workload, image, training.plan):

@@ -9,7 +9,7 @@ from plans import plan_of
 
 from dllint.deploy import images
 from dllint.deploy.images import Image
-from dllint.deploy.runs import script_runs
+from dllint.deploy.runs import started
 from dllint.deploy.workload import FlawKind, ShmSource, Workload
 
 GIB = 1 << 30
@@ -362,7 +362,7 @@ def test_of_several_scripts_with_a_name_the_nearest_runs(tmp_path: Path) -> None
     }
     plan = plan_of(tmp_path, files)
     (workload,) = plan.workloads
-    runs = script_runs(workload.start.words, workload.folder, plan)
+    runs = [each.run for each in started(workload.start.words, workload.folder, plan) if each.run is not None]
     assert [run.module.path.rpartition("/")[2] for run in runs if run.module is not None] == ["serve.py"]
 
 
