@@ -98,6 +98,11 @@ class Image:
         """The instructions of the final stage and of the stages that it builds on."""
         return [instruction for stage in self.stage.ancestry for instruction in stage.instructions]
 
+    def run_at(self, word: str) -> Location:
+        """Where the last CMD or ENTRYPOINT stands that has a word in it; else the FROM line."""
+        running = (found for found in reversed(self.instructions) if found.keyword in ("CMD", "ENTRYPOINT"))
+        return next((self._at(found) for found in running if word in found.rest), self.at)
+
     @cached_property
     def runs(self) -> list[Run]:
         """What RUN did to the image; of a stage that only its installed packages are copied from, too."""

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 from dllint.deploy.command_words import simple_commands, without_prefix
 from dllint.deploy.commands import Word
 from dllint.deploy.followed import shell_commands
+from dllint.deploy.images import built_for
 from dllint.deploy.sizes import tmpfs_bytes
-from dllint.deploy.workload import Flaw, FlawKind, Setting, SharedMemory, ShmSource, Workload
+from dllint.deploy.workload import DOCKERFILE, Flaw, FlawKind, Setting, SharedMemory, ShmSource, Workload
+from dllint.finding import Location
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _SHM = "/dev/shm"
+_PRIVILEGES = re.compile(rb"privileged|SYS_ADMIN")
 _SIZE = re.compile(r"\bsize=([^,\s]*)")
 
 
@@ -29,9 +32,12 @@ def heed(workload: Workload, words: Sequence[str], plan: Plan) -> None:
     mount = _mount(workload, words, plan)
     if mount is None:
         return
-    if workload.privileged is None:
+    is_privileged = workload.privileged
+    if workload.launcher is DOCKERFILE and not plan.shared(_speaks_of_privileges):
+        is_privileged = False
+    if is_privileged is None:
         workload.shm = SharedMemory(ShmSource.UNKNOWN)
-    elif workload.privileged:
+    elif is_privileged:
         workload.shm = SharedMemory(ShmSource.MEMORY, _size(mount), mount[0].at)
     else:
         what = "`mount` of /dev/shm is refused in a container that is not privileged"
@@ -43,9 +49,26 @@ def _mount(workload: Workload, words: Sequence[str], plan: Plan) -> Sequence[Wor
     for texts in simple_commands(words):
         command = without_prefix(texts)
         if _is_mount(command):
-            return [Word(text, workload.at) for text in command]
+            at = _written_at(workload, plan)
+            return [Word(text, at) for text in command]
     found = shell_commands(words, workload.folder, plan)
     return next((command.words for command in found if _is_mount([command.name, *command.texts[1:]])), None)
+
+
+def _speaks_of_privileges(plan: Plan) -> bool:
+    """Whether anything in the project says that a container is run with the right to mount."""
+    return any(_PRIVILEGES.search(file.data) for file in plan.files.values())
+
+
+def _written_at(workload: Workload, plan: Plan) -> Location:
+    """Where the words stand that mount: in the command of the container, or in the CMD or ENTRYPOINT of its image."""
+    if not any(_SHM in word for word in workload.start.words):
+        image = built_for(workload, plan)
+        return image.run_at(_SHM) if image is not None else workload.at
+    file = next((file for file in plan.files.values() if file.path == workload.path), None)
+    below = enumerate(file.lines[workload.at.row - 1 :], workload.at.row) if file is not None else ()
+    row = next((row for row, line in below if "mount" in line and _SHM in line), None)
+    return file.line_at(row) if file is not None and row is not None else workload.at
 
 
 def _is_mount(texts: Sequence[str]) -> bool:
