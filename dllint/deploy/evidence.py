@@ -99,6 +99,16 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
         return "its command is a launcher of PyTorch training"
     if workload.launcher.checks and not _may_train(commands, found, plan):
         return ""
+    return _why_by_image(workload, plan, image)
+
+
+def _why_by_image(workload: Workload, plan: Plan, image: Image | None) -> str:
+    """The evidence that the image gives, where what runs in it says nothing."""
+    if workload.launcher.is_workplace and image is not None and image.installs_torch:
+        loaders = (loader for loader in plan.program.facts.loaders if loader.has_workers and not loader.module.is_test)
+        loader = next(loaders, None)
+        if loader is not None:
+            return f"PyTorch is installed in its image, and {os.path.basename(loader.path)} starts DataLoader workers"
     name = training_image(workload, image, plan)
     if not name or _NO_TRAINER.search(workload.name) or speaks_of_else(workload, plan):
         return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _SHM = "/dev/shm"
+_INSTALLS_TORCH = re.compile(r"\b(?:install|add)\b[^;&|]*[\s\"'](?:py)?torch(?:vision)?(?=[\s\"'=<>~!\[]|$)")
 _FSTAB = "/etc/fstab"
 _MOST_STAGES = 40
 _Place = Callable[[Instruction], Location]
@@ -109,6 +111,11 @@ class Image:
         return [
             self._run(found) for stage in self._built_with for found in stage.instructions if found.keyword == "RUN"
         ]
+
+    @cached_property
+    def installs_torch(self) -> bool:
+        """Whether a RUN installs torch by name."""
+        return any(_INSTALLS_TORCH.search(run.text) for run in self.runs)
 
     @cached_property
     def bases(self) -> list[str]:

@@ -95,6 +95,9 @@ class Launcher(NamedTuple):
     checks: bool = False
     """Whether it runs checks of the code as a rule: an image with torch alone is no sign of a training then."""
 
+    is_workplace: bool = False
+    """Whether people work in its containers, and start the project's scripts there by hand."""
+
     def spell(self, size: int) -> str:
         """A size of so many bytes, rounded up to whole gibibytes, in the launcher's spelling."""
         gib = -(-size // (1 << 30))

@@ -18,7 +18,7 @@ from dllint.syntax.tree import Tree
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-DEVCONTAINER = Launcher("devcontainer", 'add `"--shm-size={size}"` to `runArgs`')
+DEVCONTAINER = Launcher("devcontainer", 'add `"--shm-size={size}"` to `runArgs`', is_workplace=True)
 _NAMES = frozenset({"devcontainer.json", ".devcontainer.json"})
 
 
