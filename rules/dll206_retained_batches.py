@@ -98,10 +98,9 @@ def retained_batches(loader: Loader) -> Iterator[Finding]:
 
 def _finding(kept: Kept, iteration: Iteration) -> Finding:
     text = ast.unparse(kept.expression)[:60]
-    whole = isinstance(kept.node, ast.Call) and kept.expression is iteration.named
     kept_as = f"all batches of {text} stay alive as the workers sent them"
-    what = kept_as if whole else f"{text} of every batch stays alive as the workers sent it"
-    copy = "iterate it again in each pass instead" if whole else "keep a copy: .clone(), .tolist() or .item()"
+    what = kept_as if kept.is_all else f"{text} of every batch stays alive as the workers sent it"
+    copy = "iterate it again in each pass instead" if kept.is_all else "keep a copy: .clone(), .tolist() or .item()"
     scope = kept.frame.scope
     return RULE.finding(
         scope.module.location(kept.node),

@@ -46,6 +46,9 @@ _PASS_ELEMENTS = frozenset(
 _PASS_ON = _PASS_ELEMENTS - {"builtins.enumerate", "builtins.zip"}
 """Of these, calls that pass them on as they are."""
 
+_MOST_YIELDS = 4
+"""Places of a generator function that yield, and are looked at."""
+
 
 def item(ev: Evaluator, value: Value, index: int | str | None, node: ast.AST, frame: Frame) -> Values:
     """`value[index]`; any element where the index is not known."""
@@ -85,7 +88,7 @@ def elements(ev: Evaluator, node: ast.AST, found: Values, frame: Frame) -> Value
         if isinstance(value, Collection) and value.kind == "dict":
             groups.append(UNKNOWNS)
         elif isinstance(value, Collection):
-            groups.append(item(ev, value, None, node, frame))
+            groups.append(_yielded(ev, value) or item(ev, value, None, node, frame))
         elif isinstance(value, Derived) and value.via == ".values()" and isinstance(value.base, Collection):
             groups.append(item(ev, value.base, None, node, frame))
         elif isinstance(value, Product) and value.name in _PASS_ELEMENTS and value.node.args:
@@ -97,6 +100,19 @@ def elements(ev: Evaluator, node: ast.AST, found: Values, frame: Frame) -> Value
             groups.append((derived(value, "each", node, frame),))
         else:
             groups.append(UNKNOWNS)
+    return merge(groups)
+
+
+def _yielded(ev: Evaluator, value: Collection) -> Values:
+    """What a generator function of the project yields; nothing for other collections."""
+    frame = value.frame
+    if not isinstance(value.node, ast.FunctionDef):
+        return ()
+    groups: list[Values] = []
+    for node in frame.scope.index().yields[:_MOST_YIELDS]:
+        found = ev.infer(node.value, frame) if node.value is not None else UNKNOWNS
+        whole = isinstance(node, ast.YieldFrom) and node.value is not None
+        groups.append(elements(ev, node, found, frame) if whole else found)
     return merge(groups)
 
 
@@ -123,6 +139,9 @@ def parts(ev: Evaluator, node: ast.AST, found: Values, index: int, frame: Frame)
         elif isinstance(value, Product) and value.name == "builtins.zip" and index < len(value.node.args):
             inner = value.node.args[index]
             groups.append(elements(ev, inner, ev.infer(inner, value.frame), value.frame))
+        elif isinstance(value, Collection) and isinstance(value.node, ast.FunctionDef):
+            pairs = _yielded(ev, value)
+            groups += [item(ev, pair, index, node, frame) for pair in pairs] or [UNKNOWNS]
         elif isinstance(value, Collection) and value.each is None and value.kind != "dict":
             spelled = [ev.infer(part, value.frame) for part in value.items[:12]]
             groups += [item(ev, part, index, node, frame) for values in spelled for part in values]

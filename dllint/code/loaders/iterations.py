@@ -33,7 +33,7 @@ _DEEPEST = 3
 _MOST_USERS = 20
 """Modules that import one which builds loaders, and are looked at."""
 _LIKELY = pattern(
-    rb"(?:\bfor\b[^\n]*\bin\b|\b(?:iter|list|tuple|sorted|cycle|deque)\()"
+    rb"(?:\bfor\b[^\n]*\bin\b|\byield from\b|\b(?:iter|list|tuple|sorted|cycle|deque)\()"
     rb"[^\n]{0,300}?(?:load|batch|data|dl\b|feed|iter|stream)",
     re.IGNORECASE,
 )
@@ -101,7 +101,7 @@ def find(program: Program, module: Module) -> Iterator[Iteration]:
 
 
 def _lines(module: Module) -> list[int]:
-    return sorted({line for word in ("for", *_ITERATING) for line in module.lines_with(word)})
+    return sorted({line for word in ("for", "yield", *_ITERATING) for line in module.lines_with(word)})
 
 
 def _likely_lines(module: Module) -> list[int]:
@@ -124,6 +124,10 @@ def _in_scope(program: Program, scope: Scope, lines: set[int]) -> Iterator[Itera
             continue
         for loader, named in iterated(program, loop.iter, frame):
             yield Iteration(loader, loop, named, frame)
+    for passed_on in scope.yields:
+        if isinstance(passed_on, ast.YieldFrom):
+            for loader, named in iterated(program, passed_on.value, frame):
+                yield Iteration(loader, passed_on, named, frame)
     for call in scope.calls:
         if call.lineno not in lines or last_name(call.func) not in _ITERATING or _is_looped_over(call):
             continue

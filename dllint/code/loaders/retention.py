@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
-from dllint.code.language import conditions, loops
+from dllint.code.language import conditions, elements, loops
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.loops import Loop
 from dllint.code.language.scopes import Scope, dotted, last_name
 from dllint.code.language.stores import ADDING, Store, holder, is_emptied, stores
 from dllint.code.language.values import (
     Collection,
+    Const,
     Derived,
     Frame,
     Function,
@@ -21,7 +22,7 @@ from dllint.code.language.values import (
     Product,
     Value,
 )
-from dllint.code.loaders import drawn
+from dllint.code.loaders import drawn, passed_on
 from dllint.code.loaders.drawn import Batch
 from dllint.code.loaders.iterations import Iteration
 from dllint.finding import Related
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _CONTAINERS = frozenset({"collections.defaultdict", "collections.deque", "collections.OrderedDict"})
 _KEEPS_ALL = frozenset({"list", "tuple", "sorted", "set", "dict", "deque", "cycle", *apis.JOINS_TENSORS})
 _SHOWS = frozenset({"print", "pprint"})
+_OPEN_FILES = 1024
+"""What a process may have open where nobody has raised the limit."""
 _DEEPEST = 2
 """Calls that a batch is followed into."""
 
@@ -45,9 +48,11 @@ class Kept:
     frame: Frame
     batch: Batch
     expression: ast.expr
-    """What is kept of each batch: the name of the loader where it is kept whole."""
+    """What is kept of each batch; with `is_all` what gives all of them."""
     way: tuple[Related, ...] = ()
     """The calls from the loop to this place."""
+    is_all: bool = False
+    """Whether a call such as `list(...)` keeps all batches at once."""
 
 
 def of_iteration(program: Program, iteration: Iteration) -> Iterator[Kept]:
@@ -57,14 +62,42 @@ def of_iteration(program: Program, iteration: Iteration) -> Iterator[Kept]:
     node = iteration.node
     if isinstance(node, (ast.For, ast.AsyncFor)):
         yield from _in_loop(program, iteration, node, node.iter)
+        if not _stops_early(node):
+            yield from _passed_on(program, iteration, node.iter)
+    elif isinstance(node, ast.YieldFrom):
+        yield from _passed_on(program, iteration, node)
     elif isinstance(node, ast.comprehension):
-        yield from _by_comprehension(program, iteration, node)
+        yield from _by_comprehension(program, iteration, node, node.iter)
     elif isinstance(node, ast.Call) and last_name(node.func) in ("iter", "__iter__"):
         yield from _through_next(program, iteration)
     elif isinstance(node, ast.Call) and last_name(node.func) in _KEEPS_ALL and not _is_bounded_call(node):
         batch = Batch(iteration.loader, iteration.named, ())
         if drawn.is_tensor(program, batch):
-            yield Kept(node, iteration.frame, batch, iteration.named)
+            yield Kept(node, iteration.frame, batch, iteration.named, is_all=True)
+
+
+def _passed_on(program: Program, iteration: Iteration, source: ast.AST) -> Iterator[Kept]:
+    """What is kept of the batches that a generator function goes through and yields."""
+    for consumer in passed_on.consumers(program, iteration):
+        node, frame = consumer.node, consumer.frame
+        outer = Iteration(iteration.loader, node, iteration.named, frame)
+        if isinstance(node, (ast.For, ast.AsyncFor)) and node.iter is consumer.given:
+            yield from _in_loop(program, outer, node, source)
+        elif isinstance(node, ast.comprehension) and node.iter is consumer.given:
+            yield from _by_comprehension(program, outer, node, source)
+        elif isinstance(node, ast.Call) and last_name(node.func) in _KEEPS_ALL and not _is_bounded_call(node):
+            for batch in _yielded_from(program, consumer.given, outer, source):
+                yield Kept(node, frame, batch, consumer.given, is_all=True)
+                break
+
+
+def _yielded_from(program: Program, node: ast.expr, iteration: Iteration, source: ast.AST) -> Iterator[Batch]:
+    """The batches of an iteration, as they are, among what going through an expression gives."""
+    ev = program.evaluator
+    for value in elements.elements(ev, node, ev.values(node, iteration.frame), iteration.frame):
+        for batch in drawn.kept(program, value):
+            if batch.loader is iteration.loader and _is_part(batch.source, source) and drawn.is_tensor(program, batch):
+                yield batch
 
 
 def _is_bounded_call(call: ast.Call) -> bool:
@@ -76,23 +109,29 @@ def _is_bounded_call(call: ast.Call) -> bool:
 
 def _is_cut(program: Program, iteration: Iteration) -> bool:
     """Whether only the first batches are taken: `islice(loader, 4)`, `zip(range(4), loader)`."""
-    head = _head(iteration.node)
+    head = iteration.node.args[0] if isinstance(iteration.node, ast.Call) else getattr(iteration.node, "iter", None)
     if head is None:
         return False
-    names = {last_name(part) for part in ast.walk(head) if isinstance(part, ast.Call)}
-    found = program.evaluator.values(head, iteration.frame)
-    names |= {value.name.rpartition(".")[2] for value in found if isinstance(value, Product)}
-    return "islice" in names or "take" in names or ("zip" in names and "range" in names)
+    frame = iteration.frame
+    calls = [(part, frame) for part in ast.walk(head) if isinstance(part, ast.Call)]
+    calls += [(v.node, v.frame) for v in program.evaluator.values(head, frame) if isinstance(v, Product)]
+    names = {last_name(call.func) for call, _ in calls}
+    if "take" in names or ("zip" in names and "range" in names):
+        return True
+    return any(last_name(call.func) == "islice" and not _takes_many(program, call, at) for call, at in calls)
 
 
-def _head(node: ast.AST) -> ast.expr | None:
-    """What is gone through: `loader` of `list(loader)`, of `loader.__iter__()` and of a loop over it."""
-    if not isinstance(node, ast.Call):
-        return getattr(node, "iter", None)
-    return node.args[0] if node.args else node.func
+def _takes_many(program: Program, call: ast.Call, frame: Frame) -> bool:
+    """Whether `islice(loader, number)` surely takes more batches than a process may have open files."""
+    if not 1 < len(call.args) < 4:
+        return False
+    found = program.evaluator.values(call.args[1 if len(call.args) == 2 else 2], frame)
+    return all(isinstance(v, Const) and isinstance(v.value, int) and v.value > _OPEN_FILES for v in found)
 
 
-def _by_comprehension(program: Program, iteration: Iteration, node: ast.comprehension) -> Iterator[Kept]:
+def _by_comprehension(
+    program: Program, iteration: Iteration, node: ast.comprehension, source: ast.AST
+) -> Iterator[Kept]:
     around = parent(node)
     if isinstance(around, ast.GeneratorExp):
         call = parent(around)
@@ -103,7 +142,7 @@ def _by_comprehension(program: Program, iteration: Iteration, node: ast.comprehe
     if any(isinstance(part, ast.Compare) for test in node.ifs for part in ast.walk(test)):
         return
     element = around.value if isinstance(around, ast.DictComp) else around.elt
-    for batch in _kept_from(program, element, iteration.frame, iteration, node.iter):
+    for batch in _kept_from(program, element, iteration.frame, iteration, source):
         if drawn.is_tensor(program, batch) or _is_joined(around) or _is_used_as_tensor(element, around):
             yield Kept(around, iteration.frame, batch, element)
             return
