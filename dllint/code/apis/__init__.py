@@ -55,7 +55,7 @@ from dllint.code.apis.loaders import (
 from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.opencv import SETS_CV2_THREADS, THREADED_CV2
 from dllint.code.apis.pickling import DICT_VIEWS, DICTS, GENERATOR_METHODS, MAKES_ALIKE, SUBMODULES, UNPICKLABLE
-from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, STARTS_PROCESSES
+from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, RUNS_MAIN, STARTS_PROCESSES
 from dllint.code.apis.pure import DATA_PACKAGES, KEEPS_FUNCTIONS, PURE_FUNCTIONS, PURE_METHODS, REMEMBERS
 from dllint.code.apis.reading import (
     DECODES,
@@ -176,6 +176,7 @@ __all__ = [
     "REMEMBERS",
     "REMOTE_PROTOCOLS",
     "RUNS_COMMANDS",
+    "RUNS_MAIN",
     "SAME_BY_ANY_NAME",
     "SETS_CV2_THREADS",
     "SHARES_FIRST_ARGUMENT",

@@ -31,3 +31,23 @@ POOL_MAPS = frozenset(
     ("map", "imap", "imap_unordered", "starmap", "apply", "map_async", "starmap_async", "apply_async")
 )
 """Methods of a pool that run their first argument in its processes."""
+
+RUNS_MAIN = frozenset(
+    {
+        "absl.app.run",
+        "argh.dispatch_command",
+        "clize.run",
+        "cyclopts.run",
+        "defopt.run",
+        "fire.Fire",
+        "fire.core.Fire",
+        "jsonargparse.CLI",
+        "jsonargparse.auto_cli",
+        "plac.call",
+        "tap.tapify",
+        "tensorflow.compat.v1.app.run",
+        "typer.run",
+        "tyro.cli",
+    }
+)
+"""Calls that read the command line, and run with it the function that they are given first (their documentation)."""

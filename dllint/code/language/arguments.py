@@ -31,6 +31,8 @@ class Argument:
     """False if it is passed on some ways only."""
     block: Block | None = None
     """Where it is passed on some ways only: the block that these ways pass."""
+    alone: bool = True
+    """Whether nothing else is passed under its name, on any way."""
 
     def values(self, ev: Evaluator) -> Values:
         """What the argument can be, if it is passed."""
@@ -56,7 +58,7 @@ class Arguments:
         if earlier is None or argument.certain:
             self.named[argument.name] = argument
         else:
-            earlier.certain = False
+            earlier.certain = earlier.alone = False
 
 
 def alternatives(ev: Evaluator, call: ast.Call, frame: Frame) -> Iterator[Arguments]:
@@ -211,7 +213,7 @@ def _update(ev: Evaluator, found: Arguments, call: ast.Call, frame: Frame, certa
         if certain or argument.name not in found.named:
             found.add(argument)
         else:
-            found.named[argument.name].certain = False
+            found.named[argument.name].certain = found.named[argument.name].alone = False
 
 
 def name_positional(found: Arguments, names: tuple[str, ...]) -> dict[str, Argument]:

@@ -282,11 +282,12 @@ def _left_by(statement: ast.AST) -> Iterator[Condition]:
     """What holds after a statement that leaves the block otherwise."""
     if isinstance(statement, ast.Assert):
         yield statement.test, True
-    elif isinstance(statement, ast.If) and _leaves(statement.body) and not statement.orelse:
+    elif isinstance(statement, ast.If) and leaves(statement.body) and not statement.orelse:
         yield statement.test, False
 
 
-def _leaves(body: list[ast.stmt]) -> bool:
+def leaves(body: list[ast.stmt]) -> bool:
+    """Whether statements end by leaving the function, or the turn of a loop."""
     return isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 

@@ -172,7 +172,18 @@ class Loader:
         values = argument.values(self.program.evaluator)
         if argument.certain:
             return Option(name, values, argument, False)
-        return Option(name, merge([values, UNKNOWNS]), argument, None)
+        otherwise = default if self._is_left_out_by_branch(argument) else UNKNOWNS
+        return Option(name, merge([values, otherwise]), argument, None)
+
+    def _is_left_out_by_branch(self, argument: Argument) -> bool:
+        """Whether an argument is passed by one branch of an `if`, and by nothing on the ways past that."""
+        block = argument.block
+        if block is None or not isinstance(block.owner, ast.If) or not argument.alone or self.open:
+            return False
+        past = block.owner.orelse if block.branch == "body" else block.owner.body
+        if past and conditions.leaves(past):
+            return False
+        return all(test is not block.owner.test for test, _ in conditions.leading_to(self.call))
 
     def _of_service(self, service: Argument) -> Option:
         """The `num_workers` that a reading service is made with."""
@@ -288,9 +299,9 @@ class Loader:
     @property
     def may_have_no_workers(self) -> bool:
         """Whether the project itself gives it zero workers on some way."""
-        return self.workers.absent is not None and any(
-            isinstance(v, Const) and v.value == 0 and v.value is not None for v in self.workers.defaults
-        )
+        option = self.workers
+        is_whole = option.absent is not None or not is_unknown(option.values)
+        return is_whole and any(isinstance(v, Const) and v.value == 0 for v in option.defaults)
 
     def zero_phrase(self) -> str:
         """How num_workers comes to be zero, for messages: `is 0 here`, `is left out, so 0`, `can be 0`."""

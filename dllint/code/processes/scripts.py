@@ -10,7 +10,7 @@ from dllint.code import apis
 from dllint.code.language import classes, conditions
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
-from dllint.code.language.scopes import Scope, last_name
+from dllint.code.language.scopes import FunctionScope, Scope, dotted, last_name
 from dllint.code.language.values import ClassRef, Derived, External, Frame, Function, Instance, Product, Value
 from dllint.code.loaders import iterations
 from dllint.code.loaders.loader import Loader
@@ -29,6 +29,8 @@ _AT_ONCE = frozenset(f"builtins.{name}" for name in ("iter", "list", "tuple", "s
 _AT_ONCE |= {"itertools.cycle", "itertools.zip_longest"}
 _STARTING_NAMES = frozenset({"spawn", "start_processes", "start"}) | {via[1:] for via in _TRAINING_METHODS}
 _STARTING_NAMES |= {name.rpartition(".")[2] for name in _AT_ONCE}
+_MAINS = frozenset({"component", "components", "f", "func", "function", "main"})
+"""Names of the argument by which such a call is given the function."""
 _PROCESSES = frozenset({"multiprocessing.Process", "torch.multiprocessing.Process"})
 
 
@@ -101,7 +103,28 @@ class Script:
                 first = classes.method(self.program.evaluator, value.cls, "__init__")
                 if first is not None:
                     found.append(Step(first, Frame(first, Instance(value.cls, call, frame), call, frame), ""))
+            else:
+                run = _run_by_command_line(self.program, value, call, frame)
+                found += [Step(main.scope, Frame(main.scope, main.receiver), "") for main in run]
         return found
+
+
+def _run_by_command_line(program: Program, value: Value, call: ast.Call, frame: Frame) -> Iterator[Function]:
+    """The function that `fire.Fire(main)` runs, or `app()` of a typer application with one command."""
+    if isinstance(value, External) and value.name in apis.RUNS_MAIN:
+        for given in [*call.args[:1], *(k.value for k in call.keywords if k.arg in _MAINS)]:
+            yield from (main for main in program.evaluator.values(given, frame) if isinstance(main, Function))
+    elif isinstance(value, Product) and value.name == "typer.Typer" and isinstance(call.func, ast.Name):
+        commands = [child for child in frame.scope.children.values() if _is_command_of(child, call.func.id)]
+        if len(commands) == 1 and isinstance(commands[0], FunctionScope):
+            yield Function(commands[0])
+
+
+def _is_command_of(scope: Scope, app: str) -> bool:
+    """Whether a function is decorated by `@app.command()`."""
+    decorators = scope.node.decorator_list if isinstance(scope.node, ast.FunctionDef) else []
+    called = [node.func if isinstance(node, ast.Call) else node for node in decorators]
+    return any(dotted(node) == f"{app}.command" for node in called)
 
 
 def _is_consumed(call: ast.Call) -> bool:
