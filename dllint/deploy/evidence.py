@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, built_for, words_of
-from dllint.deploy.loading import may_load
+from dllint.deploy.loading import may_load, trains_by_hand
 from dllint.deploy.pages import speaks_of_else
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun
@@ -74,9 +74,7 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
         return None
     if _only_tests(commands) and _tests_start_no_workers(plan):
         return None
-    if not found.runs and (
-        _project_has_no_workers(plan) or any(SERVES.search(os.path.basename(command[0])) for command in commands)
-    ):
+    if not found.runs and (_project_has_no_workers(plan) or _serves(commands)):
         return None
     found.why = _why(workload, plan, image, commands, found)
     if found.why:
@@ -112,7 +110,9 @@ def _why_by_image(workload: Workload, plan: Plan, image: Image | None) -> str:
     name = training_image(workload, image, plan)
     if not name or _NO_TRAINER.search(workload.name) or speaks_of_else(workload, plan):
         return ""
-    if image is not None and _holds_no_loaders(image, plan):
+    if image is not None and (_holds_no_loaders(image, plan) or _is_made_to_serve(image, found, plan)):
+        return ""
+    if plan.shared(trains_by_hand):
         return ""
     return f"its image, {name}, carries PyTorch"
 
@@ -132,6 +132,16 @@ def _holds_no_loaders(image: Image, plan: Plan) -> bool:
         return False
     own = [module for module in plan.program.modules.by_file.values() if module.absolute.startswith(folder)]
     return bool(own) and not may_load(own, plan)
+
+
+def _is_made_to_serve(image: Image, found: Training, plan: Plan) -> bool:
+    """Whether an image starts a server by itself, and nobody sees what else a container of it runs."""
+    if found.runs or not image.command:
+        return False
+    alone = Training(found.workload, plan, "", image.command)
+    if not alone.runs:
+        return _serves(alone.commands)
+    return any(SERVES.search(run.script) for run in alone.runs) and _is_other(alone.commands, alone.runs)
 
 
 def _may_train(commands: list[list[str]], found: Training, plan: Plan) -> bool:

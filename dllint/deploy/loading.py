@@ -22,6 +22,14 @@ _HARMLESS = frozenset(
 )
 """Libraries that start no workers of DataLoader, unless by one of these names."""
 _NAMES = (b"DataLoader", b"import_module", b"runpy")
+_WITH_LOADERS = frozenset(
+    """accelerate allennlp axolotl catalyst colossalai composer deepspeed detectron2 dgl espnet2 fairseq fastai flair
+    gluonts ignite lhotse lightning mmcls mmcv mmdet mmengine mmpretrain mmseg monai nemo nnunet nnunetv2 pl_bolts
+    pytorch_forecasting pytorch_lightning sentence_transformers setfit simpletransformers speechbrain streaming
+    torch_geometric torchdata torchtune torchtext trl ultralytics webdataset yolov5
+    """.split()  # noqa: SIM905 - one word a library reads better than a list of quotes
+)
+"""Libraries that build loaders for those who use them."""
 _TRAINER = b"Trainer("
 """Of transformers or TRL."""
 _TOP = re.compile(rb"[ \t(]*([A-Za-z_]\w*)")
@@ -40,6 +48,20 @@ def may_load(modules: Iterable[Module], plan: Plan) -> bool:
         seen.update(new)
         pending += new
     return False
+
+
+def trains_by_hand(plan: Plan) -> bool:
+    """Whether a project trains models in code of its own, and nowhere in it speaks of loaders or what builds them."""
+    own = [module for module in plan.program.modules.by_file.values() if not module.is_test]
+    if not any(module.has(b".backward(") for module in own):
+        return False
+    return not any(_speaks_of_loaders(module) for module in own)
+
+
+def _speaks_of_loaders(module: Module) -> bool:
+    if module.has(_TRAINER) or module.has(b"DataLoader") or module.has(b"data_loader"):
+        return True
+    return any(name in _WITH_LOADERS for rest in module.import_statements() for name in _tops(*rest))
 
 
 def _may_build(module: Module, plan: Plan) -> bool:
