@@ -63,6 +63,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.basis import proven
+from dllint.code.language.scopes import ClassScope
 from dllint.code.workers import asked_for, eager, parsed
 from dllint.code.workers.beside import is_beside_samples
 from dllint.code.workers.datasets import Dataset
@@ -84,7 +85,10 @@ def eager_load(dataset: Dataset) -> Iterator[Finding]:
     """Yield the containers that a dataset fills with the contents of its samples when it is made."""
     if dataset.runs_in_main:
         return
+    reported: set[tuple[ClassScope, str]] = set()
     for item in dataset.items:
+        if (item.owner, item.attribute) in reported:
+            continue
         read = eager.read_of(dataset.program, item)
         if read is None or asked_for.is_asked_for(dataset.program, item) or is_beside_samples(dataset, item, read):
             continue
@@ -94,6 +98,7 @@ def eager_load(dataset: Dataset) -> Iterator[Finding]:
         if used is None:
             continue
         step, node = used
+        reported.add((item.owner, item.attribute))
         yield RULE.finding(
             item.frame.scope.module.location(item.write.node),
             f"{item.path} holds the contents of all samples, read by {read.call} before the first batch",

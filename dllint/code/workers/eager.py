@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.language.containers import filled_later
 from dllint.code.language.links import parent, scope_of
-from dllint.code.language.loops import are_few, loop_around, loops_over_few
+from dllint.code.language.loops import are_few, around, loop_around, loops_over_few
 from dllint.code.language.scopes import last_name
 from dllint.code.language.values import (
     Collection,
@@ -16,6 +17,7 @@ from dllint.code.language.values import (
     External,
     Frame,
     Function,
+    Instance,
     Product,
     Value,
     Values,
@@ -108,12 +110,32 @@ def _in_each_turn(read: Read | None, loop: ast.AST) -> Read | None:
     if read is None:
         return None
     home, scope = scope_of(read.node), scope_of(loop)
-    if home is not scope:  # a function within the one that reads goes through what it has read
-        return None if home in scope.outer else read
-    at: ast.AST | None = read.node
-    while at is not None and at is not loop:
-        at = parent(at)
-    return read if at is loop else None
+    if home is scope:
+        return read if _is_within(read.node, loop) else None
+    return read if any(_is_within(made, loop) for made in _entered_by(read.frame)) else None
+
+
+def _is_within(node: ast.AST | None, loop: ast.AST) -> bool:
+    while node is not None and node is not loop:
+        node = parent(node)
+    return node is loop
+
+
+def _entered_by(frame: Frame | None) -> Iterator[ast.AST]:
+    """The calls that lead to where a file is read, and those that made the objects that read it."""
+    seen: set[int] = set()
+    pending = [frame]
+    while pending:
+        at = pending.pop()
+        if at is None or id(at) in seen:
+            continue
+        seen.add(id(at))
+        if at.call is not None:
+            yield at.call
+        pending += [at.caller, at.outer]
+        if isinstance(at.receiver, Instance) and at.receiver.node is not None:
+            yield at.receiver.node
+            pending.append(at.receiver.frame)
 
 
 def _read_into(program: Program, value: Collection) -> Read | None:
@@ -127,6 +149,8 @@ def _read_into(program: Program, value: Collection) -> Read | None:
         if isinstance(value.node, _COMPREHENSIONS):
             element = value.node.value if isinstance(value.node, ast.DictComp) else value.node.elt
             return _in_each_turn(found or _bytes(element, value.frame), value.node)
+        if found is not None and not (_maps(value) or _is_repeated(found)):
+            return None
         return None if _maps_few(program, value) else found or _mapped(program, value)
     for binding in filled_later(value):
         loop = loop_around(binding.node)
@@ -147,11 +171,21 @@ def _bytes(node: ast.AST | None, frame: Frame) -> Read | None:
     return None
 
 
+def _is_repeated(read: Read) -> bool:
+    """Whether a loop or a comprehension reads one file after the other."""
+    return any(True for node in (read.node, *_entered_by(read.frame)) for _ in around(node))
+
+
+def _maps(value: Collection) -> ast.Call | None:
+    """The call of `map` that a list is made of: `list(map(read, paths))`."""
+    source = value.node.args[0] if isinstance(value.node, ast.Call) and value.node.args else None
+    return source if isinstance(source, ast.Call) and last_name(source) == "map" and len(source.args) > 1 else None
+
+
 def _maps_few(program: Program, value: Collection) -> bool:
     """`list(map(read, ("train.npy", "test.npy")))`."""
-    source = value.node.args[0] if isinstance(value.node, ast.Call) and value.node.args else None
-    is_map = isinstance(source, ast.Call) and last_name(source) == "map" and len(source.args) > 1
-    return is_map and isinstance(source, ast.Call) and are_few(program, source.args[1], value.frame)
+    source = _maps(value)
+    return source is not None and are_few(program, source.args[1], value.frame)
 
 
 def _mapped(program: Program, value: Collection) -> Read | None:
