@@ -97,11 +97,12 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
         return "its command is a launcher of PyTorch training"
     if workload.launcher.checks and not _may_train(commands, found, plan):
         return ""
-    return _why_by_image(workload, plan, image)
+    return _why_by_image(found, plan, image)
 
 
-def _why_by_image(workload: Workload, plan: Plan, image: Image | None) -> str:
+def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     """The evidence that the image gives, where what runs in it says nothing."""
+    workload = found.workload
     if workload.launcher.is_workplace and image is not None and image.installs_torch:
         loaders = (loader for loader in plan.program.facts.loaders if loader.has_workers and not loader.module.is_test)
         loader = next(loaders, None)
