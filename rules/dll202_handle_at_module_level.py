@@ -86,6 +86,7 @@ def handle_at_module_level(entry: WorkerEntry) -> Iterator[Finding]:
     """Yield the module-level handles that worker code uses."""
     if not entry.start_methods - {"spawn"}:
         return
+    yield from _of_classes(entry)
     for step in entry.code.steps:
         for name, handle in handles.at_module_level(entry.program, step.scope.module):
             use = step.scope.read_of_global(name)
@@ -97,5 +98,26 @@ def handle_at_module_level(entry: WorkerEntry) -> Iterator[Finding]:
                 help="open it on first use in each process, keyed by os.getpid()",
                 related=[*entry.way(step), Related(f"{name} used in a worker here", step.scope.module.location(use))],
                 symbol=step.scope.module.name,
+                evidence=name,
+            )
+
+
+def _of_classes(entry: WorkerEntry) -> Iterator[Finding]:
+    """The handles that the body of a class opens: it runs when the module is imported, and pickle leaves them out."""
+    for module in {step.scope.module: None for step in entry.code.steps}:
+        for cls, name, handle in handles.at_class_level(entry.program, module):
+            read = next(entry.code.reads(cls, name), None)
+            if read is None or handle.api.mild or any(w.name == name for s in entry.code.steps for w in s.scope.writes):
+                continue
+            step, node = read
+            yield RULE.finding(
+                handle.location,
+                f"{handle.call}() in the body of a class is shared by forked workers: {handle.api.harm}",
+                help="open it on first use in each process, keyed by os.getpid()",
+                related=[
+                    *entry.way(step),
+                    Related(f"{name} used in a worker here", step.scope.module.location(node)),
+                ],
+                symbol=cls.qualname,
                 evidence=name,
             )

@@ -22,8 +22,9 @@ from dllint.code.tensors import default_device, descriptors
 from dllint.code.workers import datasets, state
 from dllint.code.workers.datasets import Dataset
 from dllint.code.workers.entries import entries_of_values
+from dllint.code.workers.making import Held
 from dllint.code.workers.reach import Step, WorkerCode
-from dllint.code.workers.state import Held, Item
+from dllint.code.workers.state import Item
 from dllint.code.workers.variation import Variation
 from dllint.finding import Related
 
@@ -147,6 +148,7 @@ class Facts:
         self.building_scopes: set[Scope] = set()
         """The functions that build loaders."""
         self.handles_memo: dict[Module, list[tuple[str, Handle]]] = {}
+        self.class_handles_memo: dict[Module, list[tuple[ClassScope, str, Handle]]] = {}
         self.sharing_memo: list[Setting] | None = None
         self.threads_memo: dict[Module, list[tuple[str, Threaded]]] = {}
         self.callables_memo: dict[tuple[object, ...], tuple[Value, ...]] = {}

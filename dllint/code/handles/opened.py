@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.apis import HandleApi
-from dllint.code.language import conditions
+from dllint.code.language import conditions, fields
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.modules import Module
-from dllint.code.language.scopes import Scope
+from dllint.code.language.scopes import ClassScope, Scope
 from dllint.code.language.values import Const, Derived, Frame, Number, Product, Value
 from dllint.code.workers import archives
 from dllint.code.workers.reach import WorkerCode
@@ -194,6 +194,20 @@ def at_module_level(program: Program, module: Module) -> list[tuple[str, Handle]
     memo = program.facts.handles_memo
     if module not in memo:
         memo[module] = list(_at_module_level(program, module.scope))
+    return memo[module]
+
+
+def at_class_level(program: Program, module: Module) -> list[tuple[ClassScope, str, Handle]]:
+    """The names that the bodies of the module's classes bind once to an open handle, which no method replaces."""
+    memo = program.facts.class_handles_memo
+    if module not in memo:
+        memo[module] = [
+            (cls, name, handle)
+            for cls in module.classes
+            if not fields.is_dataclass(cls) and not conditions.is_guarded(cls.node)
+            for name, handle in _at_module_level(program, cls.index())
+            if not cls.writes_of(name)
+        ]
     return memo[module]
 
 

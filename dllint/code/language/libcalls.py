@@ -109,6 +109,8 @@ def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame
         return (base,)
     if isinstance(base, Product) and base.name in apis.PREPARING and name in apis.PREPARING[base.name]:
         return prepared(ev, call, frame)
+    if name == "enter_context" and isinstance(base, Product) and len(call.args) == 1:
+        return ev.infer(call.args[0], frame)  # the stack of `with ExitStack() as stack` closes it at the end
     if name == "open" and _is_path(base):
         return (Product("builtins.open", call, frame),)
     if isinstance(base, Collection) and base.kind == "dict" and name in ("get", "pop") and call.args:

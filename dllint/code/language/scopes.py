@@ -155,13 +155,16 @@ class ClassScope(Scope):
 
     @cached_property
     def methods(self) -> dict[str, FunctionScope]:
-        """The methods by name; of several definitions the last counts."""
+        """The methods by name; of several definitions the last counts. What sets a property is `name.setter`."""
         self.index()
         found = {}
         for name, bindings in self.bindings.items():
-            scope = self.children.get(id(bindings[-1].node))
-            if isinstance(scope, FunctionScope):
-                found[name] = scope
+            for binding in bindings:
+                scope = self.children.get(id(binding.node))
+                if isinstance(scope, FunctionScope):
+                    found[f"{name}.setter" if "setter" in scope.decorators else name] = scope
+                else:
+                    found.pop(name, None)
         return found
 
     @cached_property

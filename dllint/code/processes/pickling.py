@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
+from dllint.code.handles import opened as handles
 from dllint.code.language import classes, conditions
 from dllint.code.language.callables import callables
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
@@ -27,7 +28,7 @@ from dllint.code.processes import start_method
 from dllint.code.workers import archives, datasets, holding, state
 from dllint.code.workers.datasets import Dataset
 from dllint.finding import Location, Related
-from dllint.records import dataclass
+from dllint.records import dataclass, replace
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -151,7 +152,8 @@ def _of_object(program: Program, value: Instance) -> Iterator[Unpicklable]:
             error = apis.UNPICKLABLE["zipfile.ZipFile"]
             found = _made("the archive of numpy.load()", error, by, target.node, target.frame, item)
         if found is not None:
-            yield found
+            handle = handles.handle_of(program, target) if isinstance(target, Product) else None
+            yield found if handle is None else replace(found, location=handle.location)
 
 
 def _is_archive(program: Program, item: state.Item) -> bool:

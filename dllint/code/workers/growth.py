@@ -11,7 +11,7 @@ from dllint.code.language.containers import is_made_empty, is_none
 from dllint.code.language.links import parent
 from dllint.code.language.scopes import ModuleScope, Scope, dotted, last_name
 from dllint.code.language.values import ClassRef, Frame, Instance
-from dllint.code.workers import asked_for, memos, state
+from dllint.code.workers import asked_for, making, memos
 from dllint.code.workers.keys import is_kept_for_each
 from dllint.code.workers.memos import Cache
 from dllint.code.workers.reach import Step, is_main_only
@@ -98,7 +98,7 @@ def _attribute_values(program: Program, container: ast.Attribute, step: Step) ->
             continue
         for base in classes.project_mro(ev, holder.cls):
             yield from (binding.value for binding in base.index().bindings.get(container.attr, ()))
-        held = state.kept(program, holder).get(container.attr, ()) if isinstance(holder, Instance) else ()
+        held = making.kept(program, holder).get(container.attr, ()) if isinstance(holder, Instance) else ()
         stands = {id(one.write) for one in held}
         for write, frame in classes.writes(ev, holder, container.attr):
             is_replaced = bool(stands) and frame.scope.name == "__init__" and id(write) not in stands

@@ -146,7 +146,7 @@ class WorkerCode:
                     yield step, node
                 continue
             for value in ev.values(node.value, step.frame):
-                if isinstance(value, Instance) and self._related(value.cls, owner):
+                if isinstance(value, (ClassRef, Instance)) and self._related(value.cls, owner):
                     yield step, node
                     break
 

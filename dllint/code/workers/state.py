@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from dllint.code.language import classes, conditions, fields
-from dllint.code.language.bindings import AttributeWrite, Binding
-from dllint.code.language.links import Block, block_of, parent
-from dllint.code.language.scopes import ClassScope, FunctionScope, last_name
-from dllint.code.language.values import Frame, Function, Instance, Value
-from dllint.code.workers import holding
+from dllint.code.language import classes
+from dllint.code.language.bindings import AttributeWrite
+from dllint.code.language.links import block_of, parent
+from dllint.code.language.scopes import ClassScope, FunctionScope
+from dllint.code.language.values import Frame, Instance, Value
+from dllint.code.workers import holding, making
+from dllint.code.workers.making import end_of, kept
 from dllint.code.workers.reach import Step, WorkerCode
-from dllint.records import dataclass, field
+from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -41,180 +42,6 @@ class Item:
     """Whether nothing else can stand in its place."""
     within: Item | None = None
     """The item whose object holds this one."""
-
-
-@dataclass(slots=True)
-class Held:
-    """An attribute write that still stands, with the frame to read it in."""
-
-    write: AttributeWrite
-    frame: Frame
-
-
-_CLOSING = frozenset({"close", "shutdown", "release", "terminate"})
-
-
-@dataclass(slots=True)
-class _Init:
-    """The run of an `__init__`, method calls on the object included, in the order of execution."""
-
-    held: dict[str, list[Held]] = field(default_factory=dict)
-    passed: set[int] = field(default_factory=set)
-
-
-def kept(program: Program, value: Instance) -> dict[str, list[Held]]:
-    """The attribute writes of an object's making that still stand when it is made."""
-    memo, key = program.facts.kept_memo, (value.key, id(value.frame))
-    if key not in memo:
-        memo[key] = _made(program, value)
-    return memo[key]
-
-
-def _made(program: Program, value: Instance) -> dict[str, list[Held]]:
-    found = _Init()
-    first = classes.method(program.evaluator, value.cls, "__init__")
-    if first is not None:
-        _run(program, found, first, classes.method_frame(program.evaluator, value, first), value, 0)
-    else:
-        for write, frame in fields.stored(value, classes.project_mro(program.evaluator, value.cls)):
-            _write(found, write, frame)
-    for base in classes.project_mro(program.evaluator, value.cls):
-        for name in ("__post_init__", "setup", "__attrs_post_init__"):
-            method = base.methods.get(name)
-            if method is not None and name != "setup" and first is None:
-                _run(program, found, method, Frame(method, value), value, 0)
-    return found.held
-
-
-def _run(program: Program, found: _Init, scope: FunctionScope, frame: Frame, value: Instance, depth: int) -> None:
-    if id(scope) in found.passed or depth > 8:
-        return
-    found.passed.add(id(scope))
-    scope.index()
-    receiver = scope.receiver_name
-    for kind, node in _steps(program, scope, receiver, value):
-        if not _is_passed(program, node.node if isinstance(node, AttributeWrite) else node, frame):
-            continue
-        if isinstance(node, AttributeWrite):
-            _write(found, node, frame)
-        elif kind == "delete":
-            if isinstance(node, ast.Attribute):
-                found.held.pop(node.attr, None)
-        elif kind == "read" and isinstance(node, ast.Attribute):
-            getter = classes.method(program.evaluator, value.cls, node.attr)
-            if getter is not None:
-                _run(program, found, getter, Frame(getter, value), value, depth + 1)
-                _cache(found, getter, node, Frame(getter, value))
-        elif isinstance(node, ast.Call):
-            _call(program, found, node, frame, value, depth)
-    found.passed.discard(id(scope))
-
-
-def _steps(
-    program: Program, scope: FunctionScope, receiver: str | None, value: Instance
-) -> list[tuple[str, ast.AST | AttributeWrite]]:
-    """What a method does that may change the object, in the order of execution."""
-    steps: list[tuple[tuple[int, int], str, ast.AST | AttributeWrite]] = [
-        (_end(write.node), "write", write)
-        for write in scope.writes
-        if isinstance(write.target.value, ast.Name) and write.target.value.id == receiver
-    ]
-    steps += [(_end(call), "call", call) for call in scope.calls if _may_change(call.func, receiver)]
-    steps += [(_end(target), "delete", target) for target in scope.deletes]
-    steps += [(_end(node), "read", node) for node in scope.attributes if _is_property(program, node, receiver, value)]
-    return [(kind, node) for _, kind, node in sorted(steps, key=lambda step: step[0])]
-
-
-def _may_change(function: ast.expr, receiver: str | None) -> bool:
-    """Whether a call may change the object: by one of its methods, as the next class has them or not, or by closing
-    what it holds."""
-    if not isinstance(function, ast.Attribute):
-        return False
-    holder = function.value
-    if function.attr in _CLOSING or (isinstance(holder, ast.Name) and holder.id == receiver):
-        return True
-    if function.attr == "__init__":
-        return isinstance(holder, (ast.Call, ast.Name))
-    return isinstance(holder, ast.Call) and last_name(holder) == "super"
-
-
-def _is_passed(program: Program, node: ast.AST, frame: Frame) -> bool:
-    """Whether no condition around a node is known to come out otherwise in this activation."""
-    if frame.call is None:
-        return True
-    blocks = [block for block in block_of(node).chain() if isinstance(block.owner, ast.If)]
-    return not any(conditions.is_ruled_out(program.evaluator, block, frame) for block in blocks)
-
-
-def _cache(found: _Init, getter: FunctionScope, node: ast.Attribute, frame: Frame) -> None:
-    """What a `cached_property` returns is kept from the first read on."""
-    if "cached_property" not in getter.decorators:
-        return
-    for returned in getter.index().returns:
-        binding = Binding(node.attr, "assign", returned, block_of(returned), returned.value)
-        found.held.setdefault(node.attr, []).append(Held(AttributeWrite(node.attr, node, binding, False), frame))
-
-
-def _is_property(program: Program, node: ast.Attribute, receiver: str | None, value: Instance) -> bool:
-    if not isinstance(node.value, ast.Name) or node.value.id != receiver or not isinstance(node.ctx, ast.Load):
-        return False
-    method = classes.method(program.evaluator, value.cls, node.attr)
-    return method is not None and method.is_property
-
-
-def _end(node: ast.AST) -> tuple[int, int]:
-    return (getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0)
-
-
-def _write(found: _Init, write: AttributeWrite, frame: Frame) -> None:
-    entry = Held(write, frame)
-    block: Block = write.binding.block
-    if write.element:
-        found.held.setdefault(write.name, []).append(entry)
-        return
-    stored = write.binding.value
-    if isinstance(stored, ast.Constant) and stored.value is None:
-        others = [h for h in found.held.get(write.name, ()) if block.excludes(h.write.binding.block)]
-        found.held[write.name] = others
-        return
-    if block.parent is None:
-        found.held[write.name] = [entry]
-        return
-    # A later write in the same branch, or in one around it, replaces the earlier one.
-    before = [
-        h
-        for h in found.held.get(write.name, ())
-        if h.frame.scope is not frame.scope or not block.holds(h.write.binding.block)
-    ]
-    found.held[write.name] = [*before, entry]
-
-
-def _call(program: Program, found: _Init, call: ast.Call, frame: Frame, value: Instance, depth: int) -> None:
-    function = call.func
-    assert isinstance(function, ast.Attribute)
-    if function.attr in _CLOSING:
-        _closed(found, function.value, frame)
-        return
-    for target in program.evaluator.values(function, frame):
-        if isinstance(target, Function) and (target.receiver is not None or function.attr == "__init__"):
-            if target.receiver is not None and target.receiver.cls is not value.cls:
-                continue
-            inner = Frame(target.scope, value, call, frame)
-            _run(program, found, target.scope, inner, value, depth + 1)
-
-
-def _closed(found: _Init, holder: ast.expr, frame: Frame) -> None:
-    """`self.f.close()` ends what the attribute holds; so does closing the variable that it was stored from."""
-    if isinstance(holder, ast.Attribute):
-        found.held.pop(holder.attr, None)
-    elif isinstance(holder, ast.Name):
-        for name, entries in list(found.held.items()):
-            found.held[name] = [e for e in entries if not _stores(e, holder.id, frame)]
-
-
-def _stores(entry: Held, name: str, frame: Frame) -> bool:
-    stored = entry.write.binding.value
-    return entry.frame.scope is frame.scope and isinstance(stored, ast.Name) and stored.id == name
 
 
 def items(program: Program, value: Instance) -> tuple[Item, ...]:
@@ -277,10 +104,10 @@ _WHOLE_STATE = frozenset({"__dict__", "vars", "__getstate__"})
 
 
 def is_dropped(program: Program, item: Item) -> bool:
-    """Whether an item is kept out of what is pickled, by the object that holds it or by one around that."""
+    """Whether an item is kept out of what is pickled: by the object that holds it or one around that, or on a class."""
     at: Item | None = item
     while at is not None:
-        if drops(program, at.owner, at.attribute):
+        if making.names_class(program, at.write.target.value, at.owner) or drops(program, at.owner, at.attribute):
             return True
         at = at.within
     return False
@@ -346,7 +173,7 @@ def _replaced_before(code: WorkerCode, item: Item, step: Step, node: ast.Attribu
                 return True
             if (
                 other.scope is step.scope
-                and _end(write.node) < _end(node)
+                and end_of(write.node) < end_of(node)
                 and write.binding.block.holds(block_of(node))
             ):
                 return True
