@@ -52,7 +52,7 @@ def _shell(text: str) -> object:
 def _shape(item: object) -> object:
     if isinstance(item, Mapped):
         return item.text
-    if isinstance(item, list):
+    if isinstance(item, (list, tuple)):
         return [_shape(part) for part in item]
     names = getattr(item, "__match_args__", ())  # of a record
     return [_shape(getattr(item, name)) for name in names] if names else item

@@ -10,6 +10,7 @@ from dllint.deploy.texts import DeployFile
 from dllint.finding import Location
 from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped
+from dllint.syntax.shell_tree import Arm
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -67,6 +68,9 @@ class Command(NamedTuple):
     """Absolute path of the folder that it is run in, as far as it can be told."""
     compose_file: str | None = ""
     """What COMPOSE_FILE is for it; empty where it is not set, None where its value cannot be known."""
+
+    arms: tuple[Arm, ...] = ()
+    """The arms of the `case`s around it."""
 
     @property
     def texts(self) -> list[str]:

@@ -58,7 +58,8 @@ class _Run:
         if not words:
             return
         folder = self._folder(simple.depth)
-        command = Command(tuple(words), self._at(words, simple.words), self.file, folder, self._compose_file(simple))
+        at = self._at(words, simple.words)
+        command = Command(tuple(words), at, self.file, folder, self._compose_file(simple), simple.arms)
         if command.name in ("cd", "pushd"):
             self._change_folder(words, folder)
         elif command.name in _DECLARING:

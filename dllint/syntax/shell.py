@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from dllint.syntax.mapped import Mapped
-from dllint.syntax.shell_tree import Assignment, HereDocument, RawWord, Simple, assigned
+from dllint.syntax.shell_tree import Arm, Assignment, HereDocument, RawWord, Simple, assigned
 from dllint.syntax.shell_words import ARITHMETIC_END, PLACEHOLDER, WordReader
 
 _BLANK = re.compile(
@@ -22,6 +22,9 @@ _BLANK = re.compile(
 _REDIRECTION = re.compile(r"<<<|<<-?|&>>?|>>|>&|<&|<>|>\||[<>]")
 _OPENERS = frozenset({"if", "while", "until"})
 _INNER = frozenset({"then", "else", "elif", "do", "!", "time"})
+_MOST_CASES = 8
+_MOST_PATTERNS = 100
+"""So many `case`s around a command, and patterns before an arm, are kept."""
 _CLOSERS = frozenset({"fi", "done", "esac", "}"})
 
 
@@ -43,6 +46,7 @@ class _Reader(WordReader):
         self._branches = 0
         self._cases: list[bool] = []
         """For each `case` around: whether a pattern is read."""
+        self._arms: list[Arm] = []
         self._after_and = False
         self._subshells = 0
         self._awaited: list[tuple[Simple, str, bool, bool]] = []
@@ -50,7 +54,7 @@ class _Reader(WordReader):
 
     def _fresh(self) -> Simple:
         conditional = bool(self._branches or self._cases or self._after_and)
-        return Simple(conditional, self._subshells + self.nesting)
+        return Simple(conditional, self._subshells + self.nesting, tuple(self._arms[-_MOST_CASES:]))
 
     # Lists
 
@@ -96,6 +100,8 @@ class _Reader(WordReader):
         self._after_and = double and character in "&|"
         if character == ";" and double and self._cases:
             self._cases[-1] = True
+            last = self._arms.pop()
+            self._arms.append(Arm(last.subject, before=(last.before + last.patterns)[:_MOST_PATTERNS]))
         self._current = self._fresh()
 
     def _open(self, double: bool) -> None:
@@ -116,6 +122,7 @@ class _Reader(WordReader):
     def _close(self) -> None:
         self.index += 1
         if any(self._cases[-1:]):
+            self._end()
             self._cases[-1] = False
         else:
             if self._subshells:
@@ -124,7 +131,9 @@ class _Reader(WordReader):
         self._current = self._fresh()
 
     def _end(self) -> None:
-        if not self._current.is_empty and not any(self._cases[-1:]):
+        if any(self._cases[-1:]):
+            self._arms[-1].patterns += self._current.words
+        elif not self._current.is_empty:
             self.found.append(self._current)
         self._after_and = False
         self._current = self._fresh()
@@ -166,6 +175,7 @@ class _Reader(WordReader):
             self._branches = max(self._branches - 1, 0)
             if word == "esac" and self._cases:
                 self._cases.pop()
+                self._arms.pop()
         elif word == "[[":
             end = self.text.find("]]", self.index)
             self.index = len(self.text) if end < 0 else end + 2
@@ -189,11 +199,12 @@ class _Reader(WordReader):
     def _read_case(self) -> None:
         self._branches += 1
         self._skip_blank()
-        self.word()
+        subject = self.word()
         found = re.compile(r"\s*in\b").match(self.text, self.index)
         if found:
             self.index = found.end()
             self._cases.append(True)
+            self._arms.append(Arm(subject))
 
     def _skip_blank(self) -> None:
         blank = _BLANK.match(self.text, self.index)

@@ -71,6 +71,15 @@ class HereDocument:
 
 
 @dataclass(slots=True)
+class Arm:
+    """One arm of a `case`: it is gone into if the subject matches one of its patterns, and none of those before."""
+
+    subject: RawWord
+    patterns: list[RawWord] = field(default_factory=list)
+    before: list[RawWord] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Simple:
     """One simple command."""
 
@@ -78,6 +87,8 @@ class Simple:
     """Whether it runs only sometimes, or several times: in a branch, a loop, a function, behind `&&`."""
     depth: int = 0
     """In how many subshells it runs."""
+    arms: tuple[Arm, ...] = ()
+    """The arms of the `case`s around it."""
     words: list[RawWord] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
     written_to: list[RawWord] = field(default_factory=list)
