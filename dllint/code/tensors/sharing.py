@@ -76,12 +76,17 @@ def started_before(program: Program, setting: Setting) -> Related | None:
 
 
 def _is_for_later_loaders(program: Program, setting: Setting) -> bool:
-    """Whether other loaders start their workers after a strategy is set: these get it, unless they are spawned."""
+    """Whether other loaders start their workers after a strategy is set: these get it, unless they are spawned.
+
+    Workers from before that live on keep theirs.
+    """
     before: set[Loader] = set()
     after: set[Loader] = set()
     for start in scripts.starts(program, setting.scope, Frame(setting.scope)):
         if start.loader is not None:
             (before if _is_earlier(start.node, setting.call) else after).add(start.loader)
+    if any(loader.option("persistent_workers").is_certainly(True) for loader in before):
+        return False
     return any(start_method.of_loader(program, loader) - start_method.PICKLING for loader in after - before)
 
 
