@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
+from dllint.code.language.bindings import Binding
 from dllint.code.language.containers import filled_later, is_stored_under
 from dllint.code.language.values import (
     UNKNOWNS,
@@ -70,14 +71,25 @@ def contents(ev: Evaluator, value: Collection, most: int = 12) -> list[Values]:
     """What a container holds: what the source spells out, and what is put into it afterwards."""
     found = [value.each] if value.each is not None else []
     found += [ev.infer(part, value.frame) for part in value.items[:most]]
-    return found + [ev.bound(binding, value.frame) for binding in filled_later(value)[:most]]
+    return found + _put_in(ev, value, filled_later(value)[:most])
+
+
+def _put_in(ev: Evaluator, value: Collection, bindings: list[Binding]) -> list[Values]:
+    """What these bindings put into a container; nothing while that is asked, as of lists that extend each other."""
+    if id(value.node) in ev.filling:
+        return []
+    ev.filling.add(id(value.node))
+    try:
+        return [ev.bound(binding, value.frame) for binding in bindings]
+    finally:
+        ev.filling.discard(id(value.node))
 
 
 def _under_key(ev: Evaluator, value: Collection, key: str) -> Values:
     """What a dict can have under a constant key: by its display, and by what is stored under it afterwards."""
     spelled = under_key(value, key)
     found = [ev.infer(spelled, value.frame)] if spelled is not None else []
-    found += [ev.bound(binding, value.frame) for binding in filled_later(value) if is_stored_under(binding, key)]
+    found += _put_in(ev, value, [binding for binding in filled_later(value) if is_stored_under(binding, key)])
     return merge(found) or (value.each if value.each is not None else UNKNOWNS)
 
 

@@ -68,6 +68,7 @@ class Evaluator:
         self._most = _MOST_STEPS
         self._depth = 0
         self._returns = 0
+        self.filling: set[int] = set()  # of which containers it is being found out what is put into them
         self.assumed: list[tuple[str, Value]] = []
         """What a name is taken to be while a condition is tried: see `folding.narrowed`."""
 
