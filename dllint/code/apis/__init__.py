@@ -35,6 +35,7 @@ from dllint.code.apis.handles import (
     COLLECTED_LATE,
     HANDLE_WRAPPERS,
     HANDLES,
+    HARMFUL_OVER_MEMORY,
     ONLY_WITH,
     RAW_DESCRIPTORS,
     SAME_BY_ANY_NAME,
@@ -54,7 +55,15 @@ from dllint.code.apis.loaders import (
 )
 from dllint.code.apis.names import BUILTINS, canonical
 from dllint.code.apis.opencv import SETS_CV2_THREADS, THREADED_CV2
-from dllint.code.apis.pickling import DICT_VIEWS, DICTS, GENERATOR_METHODS, MAKES_ALIKE, SUBMODULES, UNPICKLABLE
+from dllint.code.apis.pickling import (
+    DICT_VIEWS,
+    DICTS,
+    GENERATOR_METHODS,
+    MAKES_ALIKE,
+    REFUSED_OVER_MEMORY,
+    SUBMODULES,
+    UNPICKLABLE,
+)
 from dllint.code.apis.processes import CONTEXTS, POOL_MAPS, POOLS, PROCESSES, RUNS_MAIN, STARTS_PROCESSES
 from dllint.code.apis.pure import DATA_PACKAGES, KEEPS_FUNCTIONS, PURE_FUNCTIONS, PURE_METHODS, REMEMBERS
 from dllint.code.apis.reading import (
@@ -125,6 +134,7 @@ __all__ = [
     "HANDLES",
     "HANDLE_WRAPPERS",
     "HANDS_TO_LOOP",
+    "HARMFUL_OVER_MEMORY",
     "HOOKS",
     "ITERABLE_BASES",
     "ITERATES",
@@ -173,6 +183,7 @@ __all__ = [
     "READS_A_PART",
     "READS_A_PART_OF",
     "READ_FROM_DISK",
+    "REFUSED_OVER_MEMORY",
     "REMEMBERS",
     "REMOTE_PROTOCOLS",
     "RUNS_COMMANDS",

@@ -131,6 +131,9 @@ HANDLES: dict[str, HandleApi] = {
 """What may not be carried into workers. Always fine, and so not here: np.memmap, mmap, BytesIO, os.pread, and a
 requests.Session that main has not used (measured: its connections are opened by use)."""
 
+HARMFUL_OVER_MEMORY = frozenset({"decord.VideoReader"})
+"""What cannot be shared even where it is opened over an `io.BytesIO`: for its threads, not for a file position."""
+
 SAME_BY_ANY_NAME = {"VideoCapture": HANDLES["cv2.VideoCapture"]}
 """Classes that several libraries offer under OpenCV's name, to be used as OpenCV's is."""
 

@@ -29,7 +29,8 @@ _RUNTIME = "TypeError: cannot pickle 'onnxruntime.capi.onnxruntime_pybind11_stat
 
 UNPICKLABLE = {
     **dict.fromkeys(
-        ("builtins.open", "gzip.open", "os.fdopen"), "TypeError: cannot pickle '_io.BufferedReader' object"
+        ("builtins.open", "gzip.open", "gzip.GzipFile", "os.fdopen"),
+        "TypeError: cannot pickle '_io.BufferedReader' object",
     ),
     "zipfile.ZipFile": "TypeError: cannot pickle '_io.BufferedReader' object",
     "tarfile.open": "TypeError: cannot pickle '_io.BufferedReader' object",
@@ -142,6 +143,9 @@ UNPICKLABLE = {
     **{f"cv2.{name}": f"TypeError: cannot pickle 'cv2.{_class_made_by(name)}' object" for name in _OPENCV},
 }
 """Library objects that spawn and forkserver cannot send to a worker, with the error (measured, torch 2.13)."""
+
+REFUSED_OVER_MEMORY = {"zipfile.ZipFile": "TypeError: cannot pickle '_thread.RLock' object", "tarfile.open": ""}
+"""What pickle says of these where the file is an `io.BytesIO`, which it takes; empty where it takes all."""
 
 MAKES_ALIKE = {
     ".client()": "boto3.client",

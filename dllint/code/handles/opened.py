@@ -10,6 +10,7 @@ from dllint.code import apis
 from dllint.code.apis import HandleApi
 from dllint.code.language import conditions, fields
 from dllint.code.language.links import parent, scope_of
+from dllint.code.language.memory_files import is_over_memory
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ClassScope, Scope
 from dllint.code.language.values import Const, Derived, Frame, Number, Product, Value
@@ -88,6 +89,8 @@ def by_use(code: WorkerCode, item: Item) -> Handle | None:
     value = item.value
     if not isinstance(value, Product) or value.name not in ("numpy.load", "PIL.Image.open"):
         return None
+    if is_over_memory(code.program.evaluator, value):
+        return None
     reads = [node for _, node in code.reads(item.owner, item.attribute)]
     if value.name == "PIL.Image.open":
         sought = any(getattr(parent(node), "attr", "") == "seek" for node in reads)
@@ -142,7 +145,10 @@ def _api(program: Program, value: Product) -> HandleApi | None:
 
 
 def _for_arguments(program: Program, api: HandleApi, value: Product) -> HandleApi | None:
-    """LMDB without its lock file is clean under fork; some calls open only where an argument says so."""
+    """What lies in memory is each process's own; LMDB without its lock file is clean under fork; some calls open only
+    where an argument says so."""
+    if value.name not in apis.HARMFUL_OVER_MEMORY and is_over_memory(program.evaluator, value):
+        return None
     if value.name in apis.ONLY_WITH and not _is(program, value, apis.ONLY_WITH[value.name], True):
         return None
     if not value.name.startswith("lmdb."):

@@ -10,6 +10,7 @@ from dllint.code import apis
 from dllint.code.handles import opened as handles
 from dllint.code.language import classes, conditions
 from dllint.code.language.callables import callables
+from dllint.code.language.memory_files import is_over_memory
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
 from dllint.code.language.values import (
     Collection,
@@ -151,9 +152,19 @@ def _of_object(program: Program, value: Instance) -> Iterator[Unpicklable]:
         if found is None and isinstance(target, Product) and _is_archive(program, item):
             error = apis.UNPICKLABLE["zipfile.ZipFile"]
             found = _made("the archive of numpy.load()", error, by, target.node, target.frame, item)
+        if found is not None and isinstance(target, Product):
+            found = _over_memory(program, target, found)
         if found is not None:
             handle = handles.handle_of(program, target) if isinstance(target, Product) else None
             yield found if handle is None else replace(found, location=handle.location)
+
+
+def _over_memory(program: Program, target: Product, found: Unpicklable) -> Unpicklable | None:
+    """The same with the words of pickle for what is opened over an `io.BytesIO`; None where pickle takes that."""
+    if target.name not in apis.REFUSED_OVER_MEMORY or not is_over_memory(program.evaluator, target):
+        return found
+    error = apis.REFUSED_OVER_MEMORY[target.name]
+    return replace(found, error=error) if error else None
 
 
 def _is_archive(program: Program, item: state.Item) -> bool:
