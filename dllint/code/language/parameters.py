@@ -56,7 +56,7 @@ def _over_all_calls(ev: Evaluator, name: str, scope: FunctionScope, frame: Frame
     if scope.default(name) is not None:  # what is optional, users of a library may pass to its classes
         calls = [(call, caller) for call, caller in calls if not _is_of_far_subclass(ev, call, caller)]
     if not calls or ev.is_deep:
-        return _unseen(ev, name, scope)
+        return _unseen(ev, name, scope, uncalled=not calls)
     groups = []
     for call, caller in calls:
         if frame.receiver is not None and isinstance(frame.receiver, Instance) and frame.receiver.node is not None:
@@ -72,13 +72,13 @@ def _is_of_far_subclass(ev: Evaluator, call: ast.Call, caller: Frame) -> bool:
     return last_name(call.func) == "__init__" and caller.scope.module not in ev.program.seeds
 
 
-def _unseen(ev: Evaluator, name: str, scope: FunctionScope) -> Values:
+def _unseen(ev: Evaluator, name: str, scope: FunctionScope, *, uncalled: bool) -> Values:
     """A parameter of a function that nothing is seen to call: its default, and whatever else a user may pass."""
     default = scope.default(name)
     known = ev.infer(default, Frame(scope.parent or scope)) if default is not None else ()
     annotated = scope.annotation(name)
     typed = _annotated(ev, annotated, scope) if annotated is not None and not known else ()
-    return merge([known, typed, (Unknown(name, overrides=bool(known or typed)),)])
+    return merge([known, typed, (Unknown(name, bool(known or typed), uncalled),)])
 
 
 def _annotated(ev: Evaluator, annotation: ast.AST, scope: FunctionScope) -> Values:

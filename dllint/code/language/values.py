@@ -63,16 +63,18 @@ class Frame:
 class Unknown:
     """Could be anything. `name` is the parameter or attribute that it came by, where there is one.
 
-    `overrides` marks what a caller outside of the project may pass instead of a default that stands beside it.
+    `overrides` marks what a caller outside of the project may pass instead of a default that stands beside it,
+    `uncalled` a parameter of a function that nothing in the project is seen to call.
     """
 
     name: str = ""
     overrides: bool = False
+    uncalled: bool = False
 
     @property
     def key(self) -> tuple[Any, ...]:
         """What tells it from other values."""
-        return ("unknown", self.name, self.overrides)
+        return ("unknown", self.name, self.overrides, self.uncalled)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

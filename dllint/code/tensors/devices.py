@@ -90,6 +90,9 @@ def of_values(program: Program, values: Values) -> Device:
     if any(isinstance(value, Const) and value.value is None for value in values):
         # An optional device, left out by default: what a caller may pass instead is not evidence.
         values = tuple(value for value in values if not isinstance(value, Unknown))
+    elif any(isinstance(value, Const) and value.value == "cpu" for value in values):
+        # The CPU by default: the parameter of a setter that nobody calls is not evidence.
+        values = tuple(value for value in values if not (isinstance(value, Unknown) and value.uncalled))
     found = {_of_value(program, value) for value in values}
     found.discard(None)
     if not found or found == {Device.NONE}:
