@@ -123,6 +123,8 @@ def _of_value(program: Program, value: Value) -> Device | None:
 def _of_constant(value: object) -> Device | None:
     if isinstance(value, str):
         return Device.CUDA if value.split(":")[0] == "cuda" else Device.NONE
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return Device.CUDA  # the number of an accelerator; -1 is what some libraries call the CPU
     return None if value is None else Device.NONE
 
 
@@ -214,9 +216,17 @@ def _method_transfer(program: Program, call: ast.Call, function: ast.Attribute, 
     if name == "to" and _is_tensor_like(program, function.value, frame, name):
         target = _keyword(call, "device") or (call.args[0] if call.args else None)
         return _to(program, target, frame, ".to(...)") if target is not None else None
+    if name == "type" and len(call.args) == 1 and _are_cuda_types(program.evaluator.values(call.args[0], frame)):
+        return Transfer(Device.CUDA, f".type({ast.unparse(call.args[0])[:40]})")
     if name in apis.TENSOR_FACTORY_METHODS:
         return _to(program, _keyword(call, "device"), frame, f".{name}(device=...)")
     return None
+
+
+def _are_cuda_types(values: Values) -> bool:
+    """`torch.cuda.FloatTensor`, the class or its name."""
+    names = [v.name if isinstance(v, External) else v.value if isinstance(v, Const) else None for v in values]
+    return all(isinstance(n, str) and n.startswith("torch.cuda.") and n.endswith("Tensor") for n in names)
 
 
 def _to(program: Program, node: ast.expr | None, frame: Frame, text: str) -> Transfer | None:
@@ -257,7 +267,7 @@ def is_on_cuda(program: Program, value: Value, depth: int = 0, *, where_availabl
         return False
     if isinstance(value, Derived):
         for step in value.chain():
-            if isinstance(step.node, ast.Call) and step.via in (".cuda()", ".to()"):
+            if isinstance(step.node, ast.Call) and step.via in (".cuda()", ".to()", ".type()"):
                 return _brings(transfer(program, step.node, step.frame), where_available)
             if step.via in (".cpu()", ".numpy()", ".tolist()", ".item()") or _is_other_attribute(step.via):
                 return False

@@ -22,7 +22,7 @@ from dllint.records import dataclass
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_MAY_TRANSFER = frozenset({"to", "cuda", "pin_memory", *(name.rpartition(".")[2] for name in apis.CUDA_RAISES)})
+_MAY_TRANSFER = frozenset({"to", "cuda", "pin_memory", "type", *(name.rpartition(".")[2] for name in apis.CUDA_RAISES)})
 """Last names of the calls that can touch a device without saying `device=`."""
 _MOST_PARTS = 40
 """Parts of a container that are looked into."""
