@@ -12,6 +12,7 @@ from dllint.code.language.values import (
     UNKNOWNS,
     ClassRef,
     Collection,
+    Const,
     Derived,
     External,
     Frame,
@@ -183,11 +184,22 @@ def subscript(ev: Evaluator, node: ast.Subscript, frame: Frame) -> Values:
             groups.append((value,))  # a generic alias: Dataset[int]
         elif isinstance(value, ClassRef):
             groups.append((value,))
+        elif literal is None and isinstance(value, Collection) and value.kind == "dict":
+            groups.append(_under_key_of(ev, value, index, node, frame))
         else:
             groups.append(item(ev, value, literal, node, frame))
     if isinstance(node.value, ast.Attribute):
         groups += classes.element_writes(ev, node.value, frame)
     return merge(groups)
+
+
+def _under_key_of(ev: Evaluator, value: Collection, key: ast.expr, node: ast.AST, frame: Frame) -> Values:
+    """`SETS[name]`: what stands under the texts that the key is known to be; else any element."""
+    keys = ev.infer(key, frame) if isinstance(key, (ast.Name, ast.Attribute)) else ()
+    texts = [k.value for k in keys if isinstance(k, Const) and isinstance(k.value, str)]
+    if not texts or len(texts) < len(keys) or any(under_key(value, text) is None for text in texts):
+        return item(ev, value, None, node, frame)
+    return merge(item(ev, value, text, node, frame) for text in texts)
 
 
 def under_key(value: Collection, key: str) -> ast.expr | None:

@@ -45,6 +45,7 @@ _MOST_BITS = 128
 """A longer whole number counts nothing, and Python refuses to print one of thousands of digits."""
 _MOST_STEPS = 300
 """Evaluation steps for one question."""
+_NOTHING = 1 << 30
 _FEW_STEPS = 60
 """Evaluation steps for a question whose answer is rarely of use."""
 _DEEPEST = 70
@@ -61,7 +62,13 @@ class Evaluator:
         self._memo: dict[tuple[int, int], Values] = {}
         self._cut_short: dict[tuple[int, int], Values] = {}
         """What was found when the budget of a larger question ended: good enough within other questions."""
-        self._active: set[tuple[int, int]] = set()
+        self._partial: dict[tuple[int, int], tuple[int, Values]] = {}
+        """What was found within a cycle, or so deep within calls that not all was looked at, with the number of these
+        calls: good enough where there are as many."""
+        self._active: dict[tuple[int, int], int] = {}
+        """What is being found out, with the depth at which it is asked for."""
+        self._leans_on = _NOTHING
+        """The least depth of what is being found out that an answer just found leans on: a cycle leads there."""
         self._globals: dict[tuple[int, str], Values] = {}
         self._attributes: dict[tuple[object, str], Values] = {}
         self._steps = 0
@@ -108,17 +115,28 @@ class Evaluator:
             return self._memo[place]
         if self._depth and not self.assumed and place in self._cut_short:
             return self._cut_short[place]
+        if place in self._partial and not self.assumed and self._returns >= self._partial[place][0]:
+            self._leans_on = 0
+            return self._partial[place][1]
         if place in self._active:
+            self._leans_on = min(self._leans_on, self._active[place])
             return ()
-        self._active.add(place)
+        depth, others = self._depth, self._leans_on
+        self._active[place], self._leans_on = depth, _NOTHING
         self._depth += 1
         try:
             found = handler(self, node, frame)
         finally:
-            self._depth -= 1
-            self._active.discard(place)
-        if not self.assumed and (found or self._depth == 0):
+            self._depth = depth
+            del self._active[place]
+            is_whole = self._leans_on >= depth
+            self._leans_on = others if is_whole else min(others, self._leans_on)
+        if self.assumed or not (found or depth == 0):
+            return found
+        if is_whole or depth == 0:
             self._remember(place, found)
+        else:
+            self._partial[place] = self._returns, found
         return found
 
     def _remember(self, place: tuple[int, int], found: Values) -> None:
@@ -200,7 +218,7 @@ class Evaluator:
             home = Frame(scope)
             groups = [(binding, self.bound(binding, home)) for binding in reaching(bindings, None)]
             found = merge(conditions.survivors(self, name, groups, home)) if len(groups) > 1 else groups[0][1]
-            if not found:
+            if not found or self._leans_on < self._depth:
                 return found  # within a cycle: not the last word
             self._globals[key] = found
         return self._globals[key]
@@ -353,6 +371,7 @@ class Evaluator:
     def returned(self, function: Function, call: ast.Call | None, frame: Frame) -> Values:
         """What a project function returns."""
         if self._returns >= _MOST_RETURNS:
+            self._leans_on = 0  # asked for by itself, it may be known
             return UNKNOWNS
         self._returns += 1
         try:

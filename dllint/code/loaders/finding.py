@@ -37,6 +37,8 @@ _MOST_INITS = 5
 """Project classes between a loader class and the library's."""
 _MOST_CONTEXTS = 16
 """Ways by which one construction is reached that are told apart."""
+_MOST_COMPARED = 200
+"""Ways by which one construction is reached among which those are chosen."""
 _MOST_OF_A_MODULE = 10_000
 """Constructions in one file. More were written by a program."""
 _MOST_OUTER = 6
@@ -167,22 +169,23 @@ def contexts(program: Program, scope: Scope, depth: int = 0) -> list[Frame]:
         return [Frame(scope)]
     found: list[Frame] = []
     for call, caller in program.call_sites(scope):
-        outer = _most_different(contexts(program, caller.scope, depth + 1)) if depth < 1 else [caller]
-        for frame in outer:
-            receiver = _made_by(scope, call, frame)
-            found.append(Frame(scope, receiver, call, frame))
-            if len(found) >= _MOST_CONTEXTS:
-                return found
-    return found or [Frame(scope)]
+        outer = contexts(program, caller.scope, depth + 1) if depth < 1 else [caller]
+        found += [Frame(scope, _made_by(scope, call, frame), call, frame) for frame in _most_different(outer, _MOST_OUTER)]
+        if len(found) > _MOST_COMPARED:
+            break
+    if len(found) <= _MOST_CONTEXTS:
+        return found or [Frame(scope)]
+    # The last one stands for all the others, of which nothing is known.
+    return [*_most_different(found, _MOST_CONTEXTS - 1), Frame(scope)]
 
 
-def _most_different(frames: list[Frame]) -> list[Frame]:
+def _most_different(frames: list[Frame], most: int) -> list[Frame]:
     """A few of the frames by which a function is entered: first one for each choice of keywords that it is given."""
     firsts: dict[frozenset[str | None], Frame] = {}
     for frame in frames:
         firsts.setdefault(frozenset(k.arg for k in frame.call.keywords) if frame.call else frozenset(), frame)
     chosen = list(firsts.values())
-    return (chosen + [frame for frame in frames if frame not in chosen])[:_MOST_OUTER]
+    return (chosen + [frame for frame in frames if frame not in chosen])[:most]
 
 
 def _made_by(scope: FunctionScope, call: ast.Call, frame: Frame) -> Instance | None:
