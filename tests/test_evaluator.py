@@ -10,7 +10,7 @@ from dllint.code.program import Program
 from dllint.files import discover
 from dllint.settings import Settings
 
-SOURCE = '''
+SOURCE = """
 from torch.utils.data import DataLoader
 
 def loaders(rows):
@@ -28,7 +28,7 @@ def three(held):
 train, _ = loaders([1, 2, 3])
 deep = three({"newest": train})
 train
-'''
+"""
 
 
 def test_what_is_cut_off_within_calls_is_no_last_word(tmp_path: Path) -> None:

@@ -145,9 +145,7 @@ def is_filtered(value: Value) -> bool:
     return isinstance(node, ast.Call) and last_name(node) in ("filter", "filterfalse", "takewhile", "dropwhile")
 
 
-def runs_out(
-    program: Program, call: ast.Call, passed: list[tuple[ast.AST, Frame]], inside: frozenset[Scope]
-) -> str:
+def runs_out(program: Program, call: ast.Call, passed: list[tuple[ast.AST, Frame]], inside: frozenset[Scope]) -> str:
     """Why the iterator of a `next(...)` may have no more elements, for messages; empty where that is not known.
 
     `passed` are the call, then those that lead to it, each with its frame. `inside` are the functions that run again

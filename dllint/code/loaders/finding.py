@@ -170,7 +170,9 @@ def contexts(program: Program, scope: Scope, depth: int = 0) -> list[Frame]:
     found: list[Frame] = []
     for call, caller in program.call_sites(scope):
         outer = contexts(program, caller.scope, depth + 1) if depth < 1 else [caller]
-        found += [Frame(scope, _made_by(scope, call, frame), call, frame) for frame in _most_different(outer, _MOST_OUTER)]
+        found += [
+            Frame(scope, _made_by(scope, call, frame), call, frame) for frame in _most_different(outer, _MOST_OUTER)
+        ]
         if len(found) > _MOST_COMPARED:
             break
     if len(found) <= _MOST_CONTEXTS:

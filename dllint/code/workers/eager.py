@@ -338,9 +338,7 @@ def _is_whole(node: ast.AST) -> bool:
     return (isinstance(key, ast.Tuple) and not key.elts) or (isinstance(key, ast.Constant) and key.value is Ellipsis)
 
 
-def _within_call(
-    program: Program, call: ast.Call, frame: Frame, depth: int, *, converted: bool = False
-) -> Read | None:
+def _within_call(program: Program, call: ast.Call, frame: Frame, depth: int, *, converted: bool = False) -> Read | None:
     """`torch.from_numpy(np.load(path))`: a conversion of what is read keeps the contents."""
     if not converted and (not isinstance(call.func, (ast.Name, ast.Attribute)) or last_name(call.func) in _REDUCERS):
         return None
