@@ -39,7 +39,7 @@ def test_what_is_cut_off_within_calls_is_no_last_word(tmp_path: Path) -> None:
     (project,) = discover([str(script)], Settings(), None)
     program = Program(project, Settings())
     (module,) = program.parsed_seeds
-    called, asked = module.scope.node.body[-2:]
+    called, asked = list(ast.iter_child_nodes(module.scope.node))[-2:]
     assert isinstance(called, ast.Assign) and isinstance(asked, ast.Expr)
     frame = Frame(module.scope)
     program.evaluator.values(called.value, frame)
