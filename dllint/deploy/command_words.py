@@ -14,6 +14,8 @@ _SHELLS = SHELLS | {"su", "runuser"}
 _GIVEN_TEXT = re.compile(r"-[a-z]*c$")
 """Behind this a shell is given what it runs: `bash -lc`, `su - user -c`."""
 _SEPARATORS = re.compile(r"^[;&|()]+$")
+_INTERPRETER_OPTION = re.compile(r"-(?:[bBdEiIOPqsSuvx]+|([WX]))$")
+"""Of python; the group has those whose value is the next word."""
 PYTHON = re.compile(r"(?:pypy|python)[\d.]*w?$")
 
 
@@ -69,8 +71,13 @@ def _of_text(text: str) -> Iterator[list[str]]:
 
 
 def without_prefix(words: Sequence[str]) -> list[str]:
-    """A command without the words that only run it (`exec`, `uv run`, `nohup`, assignments ...)."""
-    return list(words[words_before(words) :])
+    """A command without the words that only run it (`exec`, `uv run`, `nohup`, assignments ...), and without options of
+    the interpreter (`python -u`)."""
+    command = list(words[words_before(words) :])
+    if command and PYTHON.match(os.path.basename(command[0])):
+        while len(command) > 2 and (found := _INTERPRETER_OPTION.match(command[1])):
+            del command[1 : 3 if found[1] else 2]
+    return command
 
 
 def called_modules(code: str) -> list[str]:
