@@ -70,7 +70,9 @@ class Command(NamedTuple):
     """What COMPOSE_FILE is for it; empty where it is not set, None where its value cannot be known."""
 
     arms: tuple[Arm, ...] = ()
-    """The arms of the `case`s around it."""
+    """The branches around it that compare something."""
+    ends: bool = False
+    """Whether a script that comes to it goes no further: `exec`, `exit`."""
 
     @property
     def texts(self) -> list[str]:

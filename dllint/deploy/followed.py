@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,7 @@ from dllint.deploy.nearest import closest, parts_of
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.wrappers import SHELLS
 from dllint.files import Kind
-from dllint.syntax.shell_tree import Arm, RawWord
+from dllint.syntax.shell_tree import Arm
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -54,7 +54,7 @@ def inner_of(command: Sequence[str], folder: str, plan: Plan) -> Inner | None:
         # One that is called an entry script only makes things ready.
         is_all = _ENTRY.search(os.path.basename(name)) is not None
         return Inner([passed], is_all) if passed else None
-    return Inner([_passed_on(each.texts, passed) for each in script if _may_run(each, passed)])
+    return Inner([_passed_on(each.texts, passed) for each in _come_to(script, passed)])
 
 
 def shell_commands(words: Sequence[str], folder: str, plan: Plan, depth: int = 0) -> Iterator[Command]:
@@ -62,9 +62,7 @@ def shell_commands(words: Sequence[str], folder: str, plan: Plan, depth: int = 0
     for command in map(without_prefix, simple_commands(words)):
         name, passed = _script(command)
         script = _made(command, folder, plan) or (_shell_script(name, folder, plan) if name else None)
-        for each in script or ():
-            if not _may_run(each, passed):
-                continue
+        for each in _come_to(script or (), passed):
             yield each
             if depth < _DEEPEST:
                 yield from shell_commands(_passed_on(each.texts, passed), folder, plan, depth + 1)
@@ -88,27 +86,28 @@ def _shell_script(name: str, folder: str, plan: Plan) -> list[Command] | None:
     return commands_of(found, plan) if found is not None else [] if named else None
 
 
-def _may_run(command: Command, passed: list[str]) -> bool:
-    """Whether what a script is passed lets it come to a command of it: `train` to that below `case "$1" in train)`."""
-    return all(_may_match(arm, passed) for arm in command.arms)
+def _come_to(script: Iterable[Command], passed: list[str]) -> Iterator[Command]:
+    """The commands that a script comes to by what it is passed: for `train` those below `case "$1" in train)`."""
+    for command in script:
+        matches = [_matches(arm, passed) for arm in command.arms]
+        if False in matches:
+            continue
+        yield command
+        if command.ends and None not in matches:
+            return
 
 
-def _may_match(arm: Arm, passed: list[str]) -> bool:
-    found = _FIRST.fullmatch(_text(arm.subject))
+def _matches(arm: Arm, passed: list[str]) -> bool | None:
+    """Whether an arm is gone into; None where that cannot be told."""
+    found = _FIRST.fullmatch(arm.subject)
     word = (passed[0] if passed else found[1] or "") if found is not None else ""
     if not word or "$" in word:
-        return True
-    return not _matches(word, arm.before, unknown=False) and _matches(word, arm.patterns, unknown=True)
-
-
-def _matches(word: str, patterns: list[RawWord], *, unknown: bool) -> bool:
-    """Whether a word matches one of some patterns; `unknown` is said of one with a variable in it."""
-    texts = map(_text, patterns)
-    return any(unknown if "$" in text or "`" in text else fnmatchcase(word, text) for text in texts)
-
-
-def _text(word: RawWord) -> str:
-    return "".join(part.source.text for part in word.parts)
+        return None
+    if any(fnmatchcase(word, pattern) for pattern in arm.before):
+        return False
+    if any(fnmatchcase(word, pattern) for pattern in arm.patterns):
+        return None if any("$" in pattern for pattern in arm.before) else True
+    return None if any("$" in pattern for pattern in arm.patterns) else False
 
 
 def _passed_on(command: list[str], passed: list[str]) -> list[str]:

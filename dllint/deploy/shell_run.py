@@ -59,7 +59,8 @@ class _Run:
             return
         folder = self._folder(simple.depth)
         at = self._at(words, simple.words)
-        command = Command(tuple(words), at, self.file, folder, self._compose_file(simple), simple.arms)
+        ends = not nesting and _ends(simple)
+        command = Command(tuple(words), at, self.file, folder, self._compose_file(simple), simple.arms, ends)
         if command.name in ("cd", "pushd"):
             self._change_folder(words, folder)
         elif command.name in _DECLARING:
@@ -155,6 +156,14 @@ class _Run:
             yield from nested.commands(document.body, nesting)
         else:
             yield from self.commands(document.body, nesting)
+
+
+def _ends(simple: Simple) -> bool:
+    """Whether the script ends there, and nothing but the arms around it decides whether it comes to it."""
+    if not simple.is_chosen or simple.depth:
+        return False
+    name = simple.words[0].literal
+    return name == "exit" or (name == "exec" and len(simple.words) > 1)
 
 
 def _in_row(words: list[Word]) -> Location:

@@ -20,7 +20,7 @@ SERVES = re.compile(
 _TOOLS = frozenset(
     """ls cat echo true false env printenv id whoami pwd cd mkdir touch ln rm cp mv chmod chown date df du find tree
     file stat wc diff less awk sed grep sort head tee xargs test [ which whereis type command export source . set
-    ulimit
+    ulimit unset shift exit return trap wait shopt :
     tar zip unzip gzip gunzip zstd 7z md5sum sha256sum ldd ps top htop free uname hostname lscpu lspci lsb_release
     ldconfig update-alternatives service vim nano clear
     curl wget git git-lfs ssh scp rsync rclone aria2c gdown kaggle aws gsutil gcloud az azcopy s3cmd s5cmd gh

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from dllint.records import dataclass, field
 from dllint.syntax.mapped import Mapped
 from dllint.syntax.shell_tree import Arm, Assignment, HereDocument, RawWord, Simple, assigned
 from dllint.syntax.shell_words import ARITHMETIC_END, PLACEHOLDER, WordReader
@@ -22,9 +23,10 @@ _BLANK = re.compile(
 _REDIRECTION = re.compile(r"<<<|<<-?|&>>?|>>|>&|<&|<>|>\||[<>]")
 _OPENERS = frozenset({"if", "while", "until"})
 _INNER = frozenset({"then", "else", "elif", "do", "!", "time"})
-_MOST_CASES = 8
-_MOST_PATTERNS = 100
-"""So many `case`s around a command, and patterns before an arm, are kept."""
+_MOST_ARMS = 8
+"""So many arms around a command are kept."""
+_EQUALS = re.compile(r"""\s*"?(\$[^\s"]+)"?\s+==?\s+["']?([^\s"'$`]+)["']?\s*""")
+"""What is tested, in `[ "$1" = serve ]`."""
 _CLOSERS = frozenset({"fi", "done", "esac", "}"})
 
 
@@ -38,6 +40,21 @@ def simple_commands(source: Mapped) -> list[Simple]:
     return reader.found
 
 
+@dataclass(slots=True)
+class _Choice:
+    """An `if` that is being read."""
+
+    arm: Arm = field(default_factory=lambda: Arm(""))
+    """The branch that was begun last."""
+    is_first: bool = True
+    is_tested: bool = True
+    """Whether its condition is read."""
+    start: int = 0
+    """How many commands were found before its condition."""
+    text: str = ""
+    """What stands in `[[ ]]`."""
+
+
 class _Reader(WordReader):
     """Reads one list of commands, up to its end or to the parenthesis that closes it."""
 
@@ -47,6 +64,8 @@ class _Reader(WordReader):
         self._cases: list[bool] = []
         """For each `case` around: whether a pattern is read."""
         self._arms: list[Arm] = []
+        self._choices: list[_Choice] = []
+        """For each `if` around: where it is."""
         self._after_and = False
         self._subshells = 0
         self._awaited: list[tuple[Simple, str, bool, bool]] = []
@@ -54,7 +73,9 @@ class _Reader(WordReader):
 
     def _fresh(self) -> Simple:
         conditional = bool(self._branches or self._cases or self._after_and)
-        return Simple(conditional, self._subshells + self.nesting, tuple(self._arms[-_MOST_CASES:]))
+        arms = (*self._arms[-_MOST_ARMS:], *(each.arm for each in self._choices[-_MOST_ARMS:] if not each.is_tested))
+        is_chosen = self._branches == len(arms) and not self._after_and
+        return Simple(conditional, self._subshells + self.nesting, arms, is_chosen)
 
     # Lists
 
@@ -100,8 +121,7 @@ class _Reader(WordReader):
         self._after_and = double and character in "&|"
         if character == ";" and double and self._cases:
             self._cases[-1] = True
-            last = self._arms.pop()
-            self._arms.append(Arm(last.subject, before=(last.before + last.patterns)[:_MOST_PATTERNS]))
+            self._arms[-1] = self._arms[-1].next()
         self._current = self._fresh()
 
     def _open(self, double: bool) -> None:
@@ -132,7 +152,7 @@ class _Reader(WordReader):
 
     def _end(self) -> None:
         if any(self._cases[-1:]):
-            self._arms[-1].patterns += self._current.words
+            self._arms[-1].patterns += [word.text for word in self._current.words]
         elif not self._current.is_empty:
             self.found.append(self._current)
         self._after_and = False
@@ -177,15 +197,55 @@ class _Reader(WordReader):
                 self._cases.pop()
                 self._arms.pop()
         elif word == "[[":
-            end = self.text.find("]]", self.index)
-            self.index = len(self.text) if end < 0 else end + 2
+            self._read_test()
         elif word not in _INNER:
             return False
+        self._choose(word)
         if word == "function":
             self._skip_blank()
             self.word()
-        self._current.conditional = bool(self._branches or self._cases or self._after_and)
+        fresh = self._fresh()
+        current = self._current
+        current.conditional, current.arms, current.is_chosen = fresh.conditional, fresh.arms, fresh.is_chosen
         return True
+
+    def _read_test(self) -> None:
+        end = self.text.find("]]", self.index)
+        if self._choices and not self._choices[-1].text:
+            self._choices[-1].text = self.text[self.index : max(end, self.index)]
+        self.index = len(self.text) if end < 0 else end + 2
+
+    def _choose(self, word: str) -> None:
+        """Take in a word of an `if`: which of its branches begins."""
+        if word == "if":
+            self._choices.append(_Choice())
+        choice = self._choices[-1] if self._choices else None
+        if choice is None:
+            return
+        if word in ("if", "elif"):
+            choice.is_tested, choice.start, choice.text = True, len(self.found), ""
+        elif word == "!":
+            choice.text = word
+        elif word in ("then", "else"):
+            choice.is_tested = False
+            choice.arm = choice.arm.next("*") if word == "else" else self._branch(choice)
+        elif word == "fi":
+            self._choices.pop()
+
+    def _branch(self, choice: _Choice) -> Arm:
+        """The branch behind a condition: of `[ "$1" = serve ]` the arm of `serve`."""
+        tests = [test.words for test in self.found[choice.start :]]
+        if len(tests) == 1 and not choice.text and tests[0] and tests[0][0].literal in ("[", "test"):
+            choice.text = " ".join(word.text for word in tests[0][1:]).removesuffix("]")
+        elif tests:
+            return Arm("")
+        found = _EQUALS.fullmatch(choice.text)
+        if found is None:
+            return Arm("")
+        if choice.is_first:
+            choice.is_first = False
+            return Arm(found[1], [found[2]])
+        return choice.arm.next(found[2]) if choice.arm.subject == found[1] else Arm("")
 
     def _read_loop(self) -> None:
         self._branches += 1
@@ -204,7 +264,7 @@ class _Reader(WordReader):
         if found:
             self.index = found.end()
             self._cases.append(True)
-            self._arms.append(Arm(subject))
+            self._arms.append(Arm(subject.text))
 
     def _skip_blank(self) -> None:
         blank = _BLANK.match(self.text, self.index)

@@ -10,6 +10,8 @@ from dllint.syntax.mapped import Mapped
 
 ASSIGNED = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?(\+?)=")
 """What an assignment begins with: its name, and whether it adds."""
+_MOST_PATTERNS = 100
+"""So many patterns before an arm are kept."""
 
 
 class PartKind(Enum):
@@ -44,6 +46,11 @@ class RawWord:
     parts: list[Part] = field(default_factory=list)
 
     @property
+    def text(self) -> str:
+        """Its characters without quotes, variables as written."""
+        return "".join(part.source.text for part in self.parts)
+
+    @property
     def literal(self) -> str | None:
         """Its text where it is one unquoted text: what can be a reserved word."""
         if len(self.parts) == 1 and self.parts[0].kind is PartKind.TEXT and not self.parts[0].quoted:
@@ -72,11 +79,17 @@ class HereDocument:
 
 @dataclass(slots=True)
 class Arm:
-    """One arm of a `case`: it is gone into if the subject matches one of its patterns, and none of those before."""
+    """One arm of a `case`, or branch of an `if` that compares: it is gone into if the subject matches one of its
+    patterns, and none of those before."""
 
-    subject: RawWord
-    patterns: list[RawWord] = field(default_factory=list)
-    before: list[RawWord] = field(default_factory=list)
+    subject: str
+    """As written, such as `${1:-train}`; empty for a condition of another kind."""
+    patterns: list[str] = field(default_factory=list)
+    before: list[str] = field(default_factory=list)
+
+    def next(self, *patterns: str) -> Arm:
+        """The arm behind it."""
+        return Arm(self.subject, list(patterns), (self.before + self.patterns)[:_MOST_PATTERNS])
 
 
 @dataclass(slots=True)
@@ -88,7 +101,9 @@ class Simple:
     depth: int = 0
     """In how many subshells it runs."""
     arms: tuple[Arm, ...] = ()
-    """The arms of the `case`s around it."""
+    """The arms around it."""
+    is_chosen: bool = False
+    """Whether nothing but these arms decides whether it runs."""
     words: list[RawWord] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
     written_to: list[RawWord] = field(default_factory=list)
