@@ -112,7 +112,8 @@ def _in_each_turn(read: Read | None, loop: ast.AST) -> Read | None:
     home, scope = scope_of(read.node), scope_of(loop)
     if home is scope:
         return read if _is_within(read.node, loop) else None
-    return read if any(_is_within(made, loop) for made in _entered_by(read.frame)) else None
+    loops = (loop, *around(loop))
+    return read if any(_is_within(made, each) for made in _entered_by(read.frame) for each in loops) else None
 
 
 def _is_within(node: ast.AST | None, loop: ast.AST) -> bool:
