@@ -13,6 +13,7 @@ from dllint.code import apis
 from dllint.code.language import branches, classes, conditions, elements, folding, libcalls, options, results
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.callables import callable_method
+from dllint.code.language.hyperparameters import hyperparameter
 from dllint.code.language.links import scope_of
 from dllint.code.language.parameters import parameter
 from dllint.code.language.reaching import reaching
@@ -321,19 +322,12 @@ class Evaluator:
         if isinstance(value, Derived) and value.via == ".parse_args()":
             return options.argparse_option(self, value, name)
         if isinstance(value, Derived) and value.via == ".hparams" and isinstance(value.base, Instance):
-            return self._hyperparameter(value.base, name)
+            return hyperparameter(self, value.base, name)
         if isinstance(value, (Product, Derived, Collection)):
             return libcalls.attribute(self, value, name, node, frame)
         if isinstance(value, Unknown):
             return (Unknown(dotted(node) or f"?.{name}", value.overrides),)
         return UNKNOWNS
-
-    def _hyperparameter(self, holder: Instance, name: str) -> Values:
-        """`self.hparams.name` of a Lightning class: the argument of its `__init__`."""
-        first = classes.method(self, holder.cls, "__init__")
-        if first is None or (first.annotation(name) is None and first.default(name) is None):
-            return (Unknown(name),)
-        return parameter(self, name, classes.method_frame(self, holder, first))
 
     def _call(self, node: ast.Call, frame: Frame) -> Values:
         return merge(self.result(function, node, frame) for function in self.infer(node.func, frame))

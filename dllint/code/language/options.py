@@ -41,6 +41,12 @@ def argparse_option(ev: Evaluator, namespace: Derived, name: str) -> Values:
     return merge([*found, (Unknown(name),)]) if _is_changed(ev, scope.module, name) else merge(found)
 
 
+def option_of_module(ev: Evaluator, module: Module, name: str) -> Values:
+    """The default of an option that a module declares itself, for the classes in it."""
+    found = list(_declared(ev, module, name))
+    return merge(found) if found and not _is_changed(ev, module, name) else (Unknown(name),)
+
+
 def of_library(ev: Evaluator, holder: External, name: str) -> Values:
     """What a library's module or object has by a name; of the flags of absl the default that one is defined with."""
     if holder.name != _FLAGS or not name.islower():
