@@ -71,8 +71,19 @@ class Dataset:
         if there is none of these, every loader of the project. Tests try out without workers what others use with some.
         """
         facts = self.program.facts
+        if not self.loaders and self._goes_through_loader:
+            return True
         readers = self.loaders or self._in_earnest(facts.open_readers) or self._in_earnest(facts.loaders)
         return bool(readers) and all(loader.has_no_workers for loader in readers)
+
+    @cached_property
+    def _goes_through_loader(self) -> bool:
+        """Whether it hands on the batches of a loader that it is given: a prefetcher around it, which main goes through."""
+        method = classes.method(self.program.evaluator, self.cls, "__iter__") if self.is_iterable else None
+        if method is None:
+            return False
+        found = (one for one in self.program.facts.iterations_in(method.module) if one.frame.scope is method)
+        return any(getattr(one.loader.frame.scope, "owner", None) is not self.cls for one in found)
 
     def _in_earnest(self, readers: list[Loader]) -> list[Loader]:
         return [reader for reader in readers if not _is_trial(self.cls, reader)]
