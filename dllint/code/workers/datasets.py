@@ -78,7 +78,7 @@ class Dataset:
 
     @cached_property
     def _goes_through_loader(self) -> bool:
-        """Whether it hands on the batches of a loader that it is given: a prefetcher around it, which main goes through."""
+        """Whether it hands on the batches of a loader that it is given: a prefetcher, which main goes through."""
         method = classes.method(self.program.evaluator, self.cls, "__iter__") if self.is_iterable else None
         if method is None:
             return False
