@@ -9,6 +9,7 @@ from dllint.code.language import classes
 from dllint.code.language.bindings import Binding
 from dllint.code.language.containers import filled_later, is_stored_under
 from dllint.code.language.values import (
+    UNKNOWN,
     UNKNOWNS,
     ClassRef,
     Collection,
@@ -117,16 +118,25 @@ def elements(ev: Evaluator, node: ast.AST, found: Values, frame: Frame) -> Value
 
 
 def _yielded(ev: Evaluator, value: Collection) -> Values:
-    """What a generator function of the project yields; nothing for other collections."""
-    frame = value.frame
-    if not isinstance(value.node, ast.FunctionDef):
+    """What a generator function of the project passes on of what it goes through; nothing for other collections."""
+    if not isinstance(value.node, ast.FunctionDef) or id(value.node) in ev.filling:
         return ()
-    groups: list[Values] = []
-    for node in frame.scope.index().yields[:_MOST_YIELDS]:
-        found = ev.infer(node.value, frame) if node.value is not None else UNKNOWNS
-        whole = isinstance(node, ast.YieldFrom) and node.value is not None
-        groups.append(elements(ev, node, found, frame) if whole else found)
-    return merge(groups)
+    ev.filling.add(id(value.node))
+    try:
+        found = merge(_yielded_at(ev, node, value.frame) for node in value.frame.scope.index().yields[:_MOST_YIELDS])
+    finally:
+        ev.filling.discard(id(value.node))
+    return merge((each if _is_passed_on(each) else UNKNOWN,) for each in found)
+
+
+def _is_passed_on(value: Value) -> bool:
+    """Whether a value is of what is gone through, as it is or with a number: what is made anew is no concern here."""
+    return isinstance(value, Derived) or (isinstance(value, Collection) and value.kind == "tuple")
+
+
+def _yielded_at(ev: Evaluator, node: ast.Yield | ast.YieldFrom, frame: Frame) -> Values:
+    found = ev.infer(node.value, frame) if node.value is not None else UNKNOWNS
+    return elements(ev, node, found, frame) if isinstance(node, ast.YieldFrom) else found
 
 
 def _is_iterated_by_library(ev: Evaluator, value: Value) -> bool:
