@@ -70,10 +70,13 @@ from collections.abc import Iterable, Iterator
 from dllint.basis import reported
 from dllint.code.facts import WorkerEntry
 from dllint.code.language import classes
+from dllint.code.language.links import parent
 from dllint.code.language.scopes import ClassScope
+from dllint.code.language.values import Product
 from dllint.code.tensors import loading, saved_files
 from dllint.code.workers import state, uses
 from dllint.code.workers.reach import Step
+from dllint.code.workers.state import Item
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
@@ -126,7 +129,7 @@ def _is_own_file(entry: WorkerEntry, load: ast.Call, makers: Iterable[ClassScope
 def _kept(entry: WorkerEntry) -> Iterator[Finding]:
     """The loads whose tensors the dataset carries into its workers."""
     for item in entry.items:
-        for load in loading.loads(entry.program, item.value):
+        for load in _loads(entry, item):
             read = state.read_in_worker(entry.code, item)
             maker = classes.owner_of(load.frame.scope)
             makers = [item.owner] if maker is None else [item.owner, maker]
@@ -146,6 +149,23 @@ def _kept(entry: WorkerEntry) -> Iterator[Finding]:
                 symbol=item.owner.qualname,
                 evidence=item.attribute,
             )
+
+
+def _loads(entry: WorkerEntry, item: Item) -> list[Product]:
+    found = list(loading.loads(entry.program, item.value, by_index=True))
+    return found if found and _is_read_by_index(entry, item) else list(loading.loads(entry.program, item.value))
+
+
+def _is_read_by_index(entry: WorkerEntry, item: Item) -> bool:
+    """Whether workers take one entry for each sample: `self.x[i]`, `self.columns["x"][i]`."""
+    return any(entry.picks_by_index(step, _column(node)) for step, node in entry.code.reads(item.owner, item.attribute))
+
+
+def _column(node: ast.AST) -> ast.AST:
+    """`self.columns["x"]` around `self.columns`."""
+    around = parent(node)
+    named = isinstance(around, ast.Subscript) and isinstance(around.slice, ast.Constant)
+    return around if named and around is not None else node
 
 
 def _handed_on(entry: WorkerEntry) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from dllint.code.language.scopes import ClassScope, FunctionScope, last_name
 from dllint.code.language.values import Collection, Const, Derived, External, Frame, Product, Value, Values
 from dllint.code.tensors import resident, saved_files
 from dllint.code.workers import datasets
+from dllint.code.workers.beside import is_small_by_name
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -21,6 +23,8 @@ LOAD = frozenset({"torch.load"})
 _MAKES_FILES = frozenset({"save", "torch_save", "download", "_download", "download_url"})
 
 _DEEPEST = 4
+_TEXTS = re.compile("(caption|description|item|prompt|question|record|sentence|text|token|url|vocab|word)[a-z]*$")
+"""The ends of names of entries that are lists of texts or of records."""
 _TO_ARRAY = frozenset({"numpy", *(name.rpartition(".")[2] for name in apis.TAKE_NO_CUDA)})
 _ONLY_OF_TENSORS = frozenset(
     f".{name}()"
@@ -86,22 +90,30 @@ def _taken_as_array(program: Program, call: ast.Call, frame: Frame) -> Values:
     return program.evaluator.values(call.args[0], frame) if named and call.args else ()
 
 
-def _ends_in_unknown_entry(steps: list[Derived]) -> bool:
-    """Whether the steps, the last first, take an entry by its name, and nothing after it that only tensors have.
+def _entry(steps: list[Derived]) -> str:
+    """The name of the entry that the steps, the last first, take, if nothing after it is what only tensors have.
 
     Numbers and texts are saved beside tensors.
     """
     for step in steps:
         if step.via in _ONLY_OF_TENSORS:
-            return False
+            return ""
         key = step.node.slice if step.via == "[]" and isinstance(step.node, ast.Subscript) else None
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            return True
-    return False
+            return key.value
+    return ""
 
 
-def loads(program: Program, value: Value, depth: int = 0) -> Iterator[Product]:
-    """The loads that leave the device to the file, whose tensors a value is or holds."""
+def _is_text_by_name(key: str) -> bool:
+    """Whether the last word of a key says that it is no tensor: `image_paths`, `captions`."""
+    return is_small_by_name(key) or _TEXTS.search(key.lower()) is not None
+
+
+def loads(program: Program, value: Value, depth: int = 0, *, by_index: bool = False) -> Iterator[Product]:
+    """The loads that leave the device to the file, whose tensors a value is or holds.
+
+    `by_index` says that workers read it by the index of a sample: then entries that are not named as texts are tensors.
+    """
     if depth > _DEEPEST:
         return
     inner: list[Value] = []
@@ -110,7 +122,9 @@ def loads(program: Program, value: Value, depth: int = 0) -> Iterator[Product]:
             yield value
     elif isinstance(value, Derived):
         steps = list(value.chain())
-        if not any(step.via in _LEAVES_DEVICE for step in steps) and not _ends_in_unknown_entry(steps):
+        key = _entry(steps)
+        known = not key or (by_index and not _is_text_by_name(key))
+        if known and not any(step.via in _LEAVES_DEVICE for step in steps):
             inner = [value.origin]
     elif isinstance(value, Product) and value.name in apis.JOINS:
         inner = [v for a in value.node.args[:1] for v in program.evaluator.values(a, value.frame)]

@@ -24,13 +24,13 @@ _SMALL = re.compile(
 
 def is_beside_samples(dataset: Dataset, item: Item, read: Read) -> bool:
     """Whether it is a table of text, or what is named as small, and worker code reads the samples by itself."""
-    named_small = (read.parsed or read.call in _HOLDS_PARTS) and _is_small_by_name(read.part or item.attribute)
+    named_small = (read.parsed or read.call in _HOLDS_PARTS) and is_small_by_name(read.part or item.attribute)
     if read.call not in TABLES and not named_small:
         return False
     return any(True for _ in dataset.worker.library_calls(apis.DECODES - TABLES))
 
 
-def _is_small_by_name(name: str) -> bool:
+def is_small_by_name(name: str) -> bool:
     """Whether the last word of a name says so: `image_paths` are small, `path_images` are not."""
     words = [word.lower() for word in _WORDS.findall(name)]
     return bool(words) and (_SMALL.fullmatch(words[-1]) is not None or words[0] in ("num", "meta"))
