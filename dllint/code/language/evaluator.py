@@ -323,7 +323,7 @@ class Evaluator:
             return options.argparse_option(self, value, name)
         if isinstance(value, Derived) and value.via == ".hparams" and isinstance(value.base, Instance):
             return hyperparameter(self, value.base, name)
-        if isinstance(value, (Product, Derived, Collection)):
+        if isinstance(value, (Product, Derived, Collection, Const)):
             return libcalls.attribute(self, value, name, node, frame)
         if isinstance(value, Unknown):
             return (Unknown(dotted(node) or f"?.{name}", value.overrides),)

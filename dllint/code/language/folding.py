@@ -61,12 +61,14 @@ def binary(ev: Evaluator, node: ast.BinOp, frame: Frame) -> Values:
     return merge((_binary(a, node.op, b, node, frame),) for a, b in pairs) or UNKNOWNS
 
 
-def _binary(left: Value, op: ast.operator, right: Value, node: ast.AST, frame: Frame) -> Value:
+def _binary(left: Value, op: ast.operator, right: Value, node: ast.BinOp, frame: Frame) -> Value:
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(left.value, op, right.value, node, frame)
     known = _number(left, op, right, node) or _joined(left, op, right, node, frame)
     if known is not None:
         return known
+    if isinstance(op, ast.Mod) and isinstance(left, Const) and isinstance(left.value, str):
+        return Product("str", ast.Call(func=node, args=[], keywords=[]), frame)  # "%s/%s" % ..., as an f-string
     for side in (left, right):
         if isinstance(side, (Product, Derived)):
             return derived(side, "op", node, frame)

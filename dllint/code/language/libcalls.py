@@ -105,6 +105,8 @@ _GIVE_THEMSELVES = frozenset(
 def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame) -> Values:
     """What calling a method of a library object, or of a container, gives."""
     base, name = function.base, function.via.removeprefix(".")
+    if isinstance(base, Const):  # "{}/{}".format(...), as an f-string
+        return (Product("str", ast.Call(func=call, args=[], keywords=[]), frame),)
     if isinstance(base, Instance) and name in _GIVE_THEMSELVES:
         return (base,)
     if isinstance(base, Product) and base.name in apis.PREPARING and name in apis.PREPARING[base.name]:
@@ -114,12 +116,7 @@ def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame
     if name == "open" and _is_path(base):
         return (Product("builtins.open", call, frame),)
     if isinstance(base, Collection) and base.kind == "dict" and name in ("get", "pop") and call.args:
-        key = call.args[0]
-        if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            found = elements.item(ev, base, key.value, call, frame)
-            default = ev.infer(call.args[1], frame) if len(call.args) > 1 else ()
-            return merge([found, default]) if found == UNKNOWNS else found
-        return elements.item(ev, base, None, call, frame)
+        return _entry(ev, base, call, frame)
     if isinstance(base, Collection) and name == "copy":
         return (base,)
     if isinstance(base, Product) and base.name == "argparse.ArgumentParser" and name in ("parse_known_args",):
@@ -129,8 +126,23 @@ def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame
     return (derived(base, f".{name}()", call, frame),)
 
 
-def attribute(ev: Evaluator, value: Product | Derived | Collection, name: str, node: ast.AST, frame: Frame) -> Values:
+def _entry(ev: Evaluator, base: Collection, call: ast.Call, frame: Frame) -> Values:
+    """`options.get(key, default)` of a dict that the source spells out."""
+    key = call.args[0]
+    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+        found = elements.item(ev, base, key.value, call, frame)
+        default = ev.infer(call.args[1], frame) if len(call.args) > 1 else ()
+        return merge([found, default]) if found == UNKNOWNS else found
+    return elements.item(ev, base, None, call, frame)
+
+
+def attribute(
+    ev: Evaluator, value: Product | Derived | Collection | Const, name: str, node: ast.AST, frame: Frame
+) -> Values:
     """`value.name`; the dataset that a loader or a Subset was given, as `.dataset` of it."""
+    if isinstance(value, Const):
+        is_format = name == "format" and isinstance(value.value, str)
+        return (derived(value, ".format", node, frame),) if is_format else UNKNOWNS
     given = _given_dataset(value) if isinstance(value, Product) and name == "dataset" else None
     if given is not None and isinstance(value, Product):
         return ev.infer(given, value.frame)
