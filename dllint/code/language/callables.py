@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
-from dllint.code.language import classes
+from dllint.code.language import classes, hub_rows
 from dllint.code.language.elements import contents
 from dllint.code.language.libcalls import merged_call
 from dllint.code.language.links import bound_call, set_bound_call
@@ -90,9 +90,12 @@ def _callables(program: Program, value: Value, depth: int) -> Iterator[Value]:
     elif _is_data(value.origin if isinstance(value, Derived) else value):
         return
     elif isinstance(value, Product):
-        yield from _given(program, value.node, value.frame, depth)
+        yield from _set_in_place(program, value, depth)
+        if not hub_rows.is_made_at_once(value):
+            yield from _given(program, value.node, value.frame, depth)
     elif isinstance(value, Derived):
-        if isinstance(value.node, ast.Call) and _keeps_functions(value):
+        yield from _set_in_place(program, value, depth)
+        if isinstance(value.node, ast.Call) and _keeps_functions(program, value):
             yield from _given(program, value.node, value.frame, depth)
         yield from callables(program, value.base, depth)
 
@@ -109,12 +112,15 @@ def _is_data(value: Value) -> bool:
     return package in apis.DATA_PACKAGES or (package == "torch" and "." not in rest and rest.islower())
 
 
-def _keeps_functions(value: Derived) -> bool:
+def _keeps_functions(program: Program, value: Derived) -> bool:
     """Whether a method's result calls what it was given later on: a data pipe does, a Hugging Face `map` is over."""
-    origin = value.origin
-    if isinstance(origin, Product) and origin.name.startswith("datasets."):
-        return value.via in (".with_transform()", ".set_transform()")
-    return True
+    return hub_rows.made_by(value) is None or hub_rows.keeps_function(program, value)
+
+
+def _set_in_place(program: Program, value: Value, depth: int) -> Iterator[Value]:
+    """The functions that `rows.set_transform(function)` has given to a data set."""
+    for call, frame in hub_rows.set_in_place(program, value, "set_transform"):
+        yield from _given(program, call, frame, depth)
 
 
 def _given(program: Program, call: ast.Call, frame: Frame, depth: int) -> Iterator[Value]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.facts import WorkerEntry
+from dllint.code.language import hub_rows
 from dllint.code.language.elements import contents
 from dllint.code.language.scopes import dotted, last_name
 from dllint.code.language.values import Collection, Const, Derived, Frame, Product, Value, Values
@@ -145,6 +146,13 @@ def _given(call: ast.Call) -> list[ast.expr]:
 
 def formatted_in_place(loader: Loader) -> Iterator[tuple[ast.Call, Frame]]:
     """`rows.set_format(device="cuda")` before `DataLoader(rows)`."""
+    found = dict(_formatted_by_name(loader))
+    for value in loader.dataset_values():
+        found.update(hub_rows.set_in_place(loader.program, value, "set_format"))
+    yield from found.items()
+
+
+def _formatted_by_name(loader: Loader) -> Iterator[tuple[ast.Call, Frame]]:
     argument = loader.arguments.get("dataset")
     if argument is None or not isinstance(argument.node, ast.Name):
         return
