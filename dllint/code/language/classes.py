@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dllint.code.language import fields
@@ -31,6 +32,8 @@ Base = ClassScope | str
 """A class of the project, or the dotted name of a library's; `?` for one that could not be resolved."""
 
 _MOST_CLASSES = 60
+_MOST_WRITES = 100
+"""Writes of one attribute. More were written by a program."""
 
 
 def bases(ev: Evaluator, cls: ClassScope) -> tuple[Base, ...]:
@@ -125,7 +128,8 @@ def attribute(ev: Evaluator, value: Instance | ClassRef | Super, name: str, node
             return ev.returned(Function(found, value), None, frame)
         bound = None if isinstance(value, ClassRef) and "classmethod" not in found.decorators else value
         return (Function(found, bound),)
-    stored = merge(ev.written(write, inner) for write, inner in writes(ev, value, name) if not write.element)
+    written = ((write, inner) for write, inner in writes(ev, value, name) if not write.element)
+    stored = merge(ev.written(write, inner) for write, inner in islice(written, _MOST_WRITES))
     if stored:
         return stored
     return _class_level(ev, value, name, node, frame)

@@ -28,12 +28,22 @@ class Place(NamedTuple):
 class Block:
     """A list of statements: the body, else-branch, handler ... of its owner. The outermost has no owner."""
 
-    __slots__ = ("branch", "owner", "parent")
+    __slots__ = ("_is_passed_whole", "branch", "owner", "parent")
 
     def __init__(self, parent: Block | None, owner: ast.AST | None, branch: str) -> None:
         self.parent = parent
         self.owner = owner
         self.branch = branch
+        self._is_passed_whole: bool | None = None
+
+    @property
+    def is_passed_whole(self) -> bool:
+        """Whether all ways on from a statement go through the rest of it: a branch of an `if` that nothing leaves."""
+        if self._is_passed_whole is None:
+            self._is_passed_whole = isinstance(self.owner, ast.If) and not any(
+                isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(self.owner)
+            )
+        return self._is_passed_whole
 
     def chain(self) -> Iterator[Block]:
         """This block, then the blocks around it, outwards."""

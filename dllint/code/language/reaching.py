@@ -38,14 +38,10 @@ def _alive(latest_first: Iterable[Binding], block: Block | None) -> list[Binding
     """Those that no later binding on every way hides, in source order."""
     found: list[Binding] = []
     bound: dict[int, Block] = {}
-    whole: dict[int, bool] = {}
     for binding in latest_first:
         own = binding.block
-        if id(own) in bound:  # a later binding in the same branch: asked once, as the branch may be long
-            if id(own) not in whole:
-                whole[id(own)] = _is_passed_whole(own)
-            if whole[id(own)]:
-                continue
+        if id(own) in bound and own.is_passed_whole:  # a later binding in the same branch
+            continue
         found.append(binding)
         if _extends(binding):
             continue
@@ -64,13 +60,6 @@ def _certainly_bound(block: Block, bound: Iterable[Block]) -> Block:
             break
         block = block.parent
     return block
-
-
-def _is_passed_whole(block: Block) -> bool:
-    """Whether all ways on from a binding go through the rest of its block: a branch of an `if` that nothing leaves."""
-    if not isinstance(block.owner, ast.If):
-        return False
-    return not any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(block.owner))
 
 
 def _extends(binding: Binding) -> bool:
