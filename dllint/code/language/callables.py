@@ -124,7 +124,8 @@ def _set_in_place(program: Program, value: Value, depth: int) -> Iterator[Value]
 
 
 def _given(program: Program, call: ast.Call, frame: Frame, depth: int) -> Iterator[Value]:
-    for argument in [*call.args, *(k.value for k in call.keywords if k.arg not in _CALLED_AT_ONCE)]:
+    listed = (argument.value if isinstance(argument, ast.Starred) else argument for argument in call.args)
+    for argument in [*listed, *(k.value for k in call.keywords if k.arg not in _CALLED_AT_ONCE)]:
         if _may_hold_callable(argument):
             for value in program.evaluator.values(argument, frame):
                 yield from callables(program, value, depth)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
@@ -72,19 +73,32 @@ def item(ev: Evaluator, value: Value, index: int | str | None, node: ast.AST, fr
 def contents(ev: Evaluator, value: Collection, most: int = 12) -> list[Values]:
     """What a container holds: what the source spells out, and what is put into it afterwards."""
     found = [value.each] if value.each is not None else []
-    found += [ev.infer(part, value.frame) for part in value.items[:most]]
+    found += [_spelled_out(ev, part, value.frame) for part in value.items[:most]]
     return found + _put_in(ev, value, filled_later(value)[:most])
 
 
+def _spelled_out(ev: Evaluator, part: ast.expr, frame: Frame) -> Values:
+    """What one part of a display is; of `*parts` any of them."""
+    if not isinstance(part, ast.Starred):
+        return ev.infer(part, frame)
+    listed = part.value
+    return merge(_once(ev, part, lambda: [elements(ev, listed, ev.infer(listed, frame), frame)]))
+
+
 def _put_in(ev: Evaluator, value: Collection, bindings: list[Binding]) -> list[Values]:
-    """What these bindings put into a container; nothing while that is asked, as of lists that extend each other."""
-    if id(value.node) in ev.filling:
+    """What these bindings put into a container."""
+    return _once(ev, value.node, lambda: [ev.bound(binding, value.frame) for binding in bindings])
+
+
+def _once(ev: Evaluator, node: ast.AST, ask: Callable[[], list[Values]]) -> list[Values]:
+    """The answer of `ask`; nothing while that is asked, as of lists that extend each other: `rows = [*rows, row]`."""
+    if id(node) in ev.filling:
         return []
-    ev.filling.add(id(value.node))
+    ev.filling.add(id(node))
     try:
-        return [ev.bound(binding, value.frame) for binding in bindings]
+        return ask()
     finally:
-        ev.filling.discard(id(value.node))
+        ev.filling.discard(id(node))
 
 
 def _under_key(ev: Evaluator, value: Collection, key: str) -> Values:

@@ -45,9 +45,14 @@ def _parts(program: Program, value: Value) -> Iterator[Values]:
         yield from _parts(program, value.target)
     elif isinstance(value, Product) and (value.name.rpartition(".")[2][:1].isupper() or value.name in _CONTAINERS):
         kept_keywords = [k.value for k in value.node.keywords if k.arg is not None and _is_kept(value, k.arg)]
-        for argument in [*value.node.args, *kept_keywords]:
+        for argument in [*map(_unstarred, value.node.args), *kept_keywords]:
             if isinstance(argument, (ast.List, ast.Tuple, ast.Name, ast.Attribute, ast.Lambda, ast.Call)):
                 yield ev.values(argument, value.frame)
+
+
+def _unstarred(node: ast.expr) -> ast.expr:
+    """`stages` of `DataPipeline(*stages)`, which holds what the list does."""
+    return node.value if isinstance(node, ast.Starred) else node
 
 
 def bound_by(value: Partial) -> list[ast.expr]:
