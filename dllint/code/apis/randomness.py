@@ -118,3 +118,6 @@ SEED_GLOBALS_ONLY = frozenset(
     }
 )
 """What a loader can be given as worker_init_fn that reaches no generator of the project's own."""
+
+MOVES_ON = frozenset({"bit_generator", "random_raw", "advance", "jumped", "jumpahead", "setstate", "set_state"})
+"""Attributes by which a generator is taken to another state than the one that it was made in."""

@@ -11,6 +11,7 @@ from dllint.code.apis.randomness import (
     GENERATOR_KEYWORDS,
     GENERATOR_WORDS,
     GENERATORS,
+    MOVES_ON,
     NUMPY_DRAWS,
     ORDERS,
     RESEEDS,
@@ -134,6 +135,8 @@ def _is_replaced(entry: WorkerEntry, found: SharedGenerator) -> bool:
     names = _names(found)
     for step in entry.code.steps:
         scope = step.scope.index()
+        if _moves_on(step):
+            return True
         if found.item is not None and any(write.name in names for write in scope.writes):
             return True
         if found.item is None and any(b[0].kind == "global" for name in names if (b := scope.bindings.get(name))):
@@ -141,6 +144,14 @@ def _is_replaced(entry: WorkerEntry, found: SharedGenerator) -> bool:
         if step.root.label == "worker_init_fn" and _touches(entry, step, names, found):
             return True
     return False
+
+
+def _moves_on(step: Step) -> bool:
+    """Whether a function takes generators to a state that each worker has alone: `bit_generator.advance(info.id)`."""
+    scope = step.scope.index()
+    if not scope.calls_of("get_worker_info"):
+        return False
+    return any(attribute.attr in MOVES_ON for attribute in scope.attributes)
 
 
 def _names(found: SharedGenerator) -> set[str]:
