@@ -94,6 +94,12 @@ def late_start_method(subject: StartMethodCall) -> Iterator[Finding]:
         place = Related(f"{what} settles it here", effect.frame.scope.module.location(effect.node))
         yield _finding(subject, f"the start method is settled by now, by {what}: {_SET}", _FIRST, [*effect.way, place])
         return
+    repeated = subject.repeated()
+    if repeated is not None:
+        loop, scope = repeated
+        place = Related("this loop comes to it again", scope.module.location(loop))
+        yield _finding(subject, f"the second turn of a loop sets the start method again: {_SET}", _FIRST, [place])
+        return
     if subject.program.facts.runs_in_spawned_process(subject.scope):
         yield _finding(subject, f"a process that mp.spawn started has its start method: {_SET}", "leave it out")
         return

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.apis.contexts import SETTLES, last_of
-from dllint.code.language import conditions
+from dllint.code.language import conditions, loops
+from dllint.code.language.links import block_of
 from dllint.code.language.scopes import FunctionScope, ModuleScope, Scope
 from dllint.code.language.values import Const, Derived, External, Frame, Product, Value, Values
 from dllint.code.loaders.loader import Loader
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _STARTS = (b"Process(", b".spawn(", b"Pool(", b"start_processes(", b"ProcessPoolExecutor(")
+_MOST_CALLS = 2
+"""Functions around a call that are followed."""
 _RAISED = frozenset({"RuntimeError"})
 
 
@@ -95,6 +98,31 @@ class StartMethodCall:
             if what:
                 return effect, what
         return None
+
+
+    def repeated(self) -> tuple[ast.AST, Scope] | None:
+        """The loop that makes it again in each turn, itself or by calling its function, and where that stands."""
+        return _repeated(self.program, self.call, self.frame, 0)
+
+
+def _repeated(program: Program, node: ast.AST, frame: Frame, depth: int) -> tuple[ast.AST, Scope] | None:
+    for loop in loops.around(node):
+        if not _is_in_each_turn(node, loop):
+            return None
+        if isinstance(loop, ast.For) and not loops.runs_once(program, loop, frame):
+            return loop, frame.scope
+    if not isinstance(frame.scope, FunctionScope) or depth >= _MOST_CALLS or block_of(node).parent is not None:
+        return None
+    sites = program.call_sites(frame.scope)
+    found = (_repeated(program, call, site, depth + 1) for call, site in sites if not site.scope.module.is_test)
+    return next((one for one in found if one is not None), None)
+
+
+def _is_in_each_turn(node: ast.AST, loop: ast.AST) -> bool:
+    """Whether nothing within a loop decides whether its turns come to a statement, or whether there is a second one."""
+    leaves = (ast.Break, ast.Return, ast.Raise, ast.Continue)
+    is_left = any(isinstance(part, leaves) for part in ast.walk(loop))
+    return not is_left and getattr(block_of(node), "owner", None) is loop
 
 
 def find(program: Program) -> Iterator[StartMethodCall]:
