@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _OFF = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
 _FROZEN = pattern(rb"requires_grad(_\(\s*(requires_grad\s*=\s*)?|\s*=\s*)False")
 _DEEPEST = 4
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.MatMult)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,22 @@ def _of_steps(program: Program, value: Derived, output: Output, depth: int) -> G
             return Graph(node, frame, f"{ast.unparse(node)[:40]}")
         if step.via == ".requires_grad_()" and number == 0:
             return None if _is_false(step.node) else Graph(step.node, step.frame, "requires_grad_()", leaf=True)
+        if step.via == "op" and isinstance(step.node, ast.BinOp):
+            return _of_operands(program, step.node, step.frame, output, depth)
         if step.via not in apis.KEEPS_GRAD:
             return None
     found = of_value(program, value.origin, output, depth + 1)
     return _grown(found) if found is not None else None
+
+
+def _of_operands(program: Program, node: ast.BinOp, frame: Frame, output: Output, depth: int) -> Graph | None:
+    """`noise * self.weight`: a graph grows where one of the two has or needs one."""
+    if not isinstance(node.op, _ARITHMETIC) or _is_off(program, node, frame, output):
+        return None
+    found = _of_arguments(program, [node.left, node.right], frame, output, depth)
+    if found is None or not found.leaf:
+        return found
+    return Graph(node, frame, ast.unparse(node)[:40])
 
 
 def _of_arguments(program: Program, nodes: list[ast.expr], frame: Frame, output: Output, depth: int) -> Graph | None:
