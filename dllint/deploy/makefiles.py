@@ -142,6 +142,8 @@ class _Makefile:
             value = None
         elif operator == "?" and name in self.variables:
             return
+        elif operator == "?" and value is not None and not value.text:
+            value = None  # a place for what whoever calls make adds
         elif operator == "+" and name in self.variables:
             value = joined((before, Mapped(" "), value)) if before is not None and value is not None else None
         elif self._conditions and name in self.variables and before is not None and value is not None:

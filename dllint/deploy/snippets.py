@@ -12,6 +12,7 @@ from dllint.deploy.commands import Script
 from dllint.deploy.makefiles import recipes
 from dllint.deploy.texts import DeployFile
 from dllint.files import Kind
+from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped, joined
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def from_powershell(source: Mapped) -> Mapped:
     text = source.text.replace("\\", "/")
     text = re.sub(r"`(?=[ \t]*\r?$)", r"\\", text, flags=re.MULTILINE).replace("`", "/")
     text = re.sub(r"\\[ \t]+(?=\r?$)", lambda found: found[0][1:] + "\\", text, flags=re.MULTILINE)
+    text = re.sub(r"(?<=[ \t])@(?=[A-Za-z_]\w*)", "$", text)  # `docker run @options`: the words of an array
     whole = source.replaced(text)
     return _without(whole, [found.span(1)[1:] + found.span(2) + (found.end(),) for found in _PS_SET.finditer(text)])
 
@@ -110,6 +112,9 @@ def _without(source: Mapped, cuts: list[tuple[int, int, int, int]]) -> Mapped:
 
 # Markdown
 
+_FAULT_SHOWN = pattern(r"(?i)bus error|insufficient shared memory")
+"""A session that shows what goes wrong, with the command that does so: nobody is told to run it."""
+
 
 def _markdown(file: DeployFile) -> Iterator[Script]:
     text = file.text
@@ -134,7 +139,7 @@ def _indented(file: DeployFile, start: int, end: int) -> Iterator[Script]:
 
 
 def _block(file: DeployFile, language: str, start: int, end: int) -> Iterator[Script]:
-    if start >= end:
+    if start >= end or _FAULT_SHOWN.search(file.text, start, end):
         return
     source = Mapped(file.text).cut(start, end)
     if language in _OTHER_FENCES:

@@ -137,6 +137,8 @@ class Variables:
         if found is not None and part.operator == "" and part.name in self._arrays:
             found = found[:1]
         if part.operator in (":-", "-", ":=", "=") and part.default is not None:
+            if found is None and not part.default.parts:
+                return None  # `${EXTRA:-}` is a place for what whoever runs it adds
             return list(found) if found else self._default(part.default)
         if part.operator in (":+", "+") and part.default is not None:
             return None if found is None else self._default(part.default) if found else []
