@@ -24,6 +24,7 @@ from dllint.code.language.values import (
     Product,
     Value,
 )
+from dllint.code.loaders.finding import is_loader
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method
 from dllint.code.workers import archives, datasets, holding, state
@@ -40,6 +41,7 @@ _MOVE = (
 _TO_MODULE = "move it to a module, a .py file beside the notebook, and import it from there"
 _ITERATORS = frozenset({"map", "filter", "zip", "enumerate", "reversed"})
 """What makes iterators that pickle takes, though it refuses generators."""
+_NO_ITERATOR = "NotImplementedError: ('{} cannot be pickled', ...)"
 _COPY = "keep a list of it: list(...)"
 _LATER = "create it in the worker on first use, or drop it in __getstate__"
 
@@ -152,6 +154,8 @@ def _of_object(program: Program, value: Instance) -> Iterator[Unpicklable]:
         if found is None and isinstance(target, Product) and _is_archive(program, item):
             error = apis.UNPICKLABLE["zipfile.ZipFile"]
             found = _made("the archive of numpy.load()", error, by, target.node, target.frame, item)
+        if found is None and isinstance(target, Product) and _is_iterator_of_loader(program, target):
+            found = _made("the iterator of a loader", _NO_ITERATOR, by, target.node, target.frame, item)
         if found is not None and isinstance(target, Product):
             found = _over_memory(program, target, found)
         if found is not None:
@@ -165,6 +169,14 @@ def _over_memory(program: Program, target: Product, found: Unpicklable) -> Unpic
         return found
     error = apis.REFUSED_OVER_MEMORY[target.name]
     return replace(found, error=error) if error else None
+
+
+def _is_iterator_of_loader(program: Program, target: Product) -> bool:
+    """`iter(DataLoader(...))`, with workers of its own or without."""
+    if target.name != "builtins.iter" or not target.node.args:
+        return False
+    given = program.evaluator.values(target.node.args[0], target.frame)
+    return all(isinstance(value, Product) and is_loader(program, value) for value in given)
 
 
 def _is_archive(program: Program, item: state.Item) -> bool:
