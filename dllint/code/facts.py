@@ -19,7 +19,7 @@ from dllint.code.loaders.iterations import Iteration, Repetition
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method, tokenizers
 from dllint.code.tensors import default_device, descriptors
-from dllint.code.workers import datasets, state
+from dllint.code.workers import datasets, pipelines, state
 from dllint.code.workers.datasets import Dataset
 from dllint.code.workers.entries import entries_of_values
 from dllint.code.workers.making import Held
@@ -242,6 +242,7 @@ class Facts:
             for name, argument in loader.worker_callables():
                 steps += entries_of_values(self.program, argument.values(self.program.evaluator), name)
             steps += entries_of_values(self.program, loader.dataset_values(), "dataset")
+            steps += entries_of_values(self.program, pipelines.transforms(self.program, loader), "pipeline")
             if steps or any(not isinstance(v, Unknown) for v in loader.dataset_values()):
                 yield WorkerEntry(self.program, loader, steps)
 

@@ -38,6 +38,11 @@ def loaders_of(program: Program, module: Module) -> Iterator[Loader]:
                     yield _from_config(program, value, node, frame)
 
 
+def is_config(loader: Loader) -> bool:
+    """Whether a loader is one of these: a dict that nothing in the project calls."""
+    return loader.api is _CONFIG
+
+
 def _is_loader_config(value: Collection) -> bool:
     keys = set(_keys(value))
     return bool(keys & {"dataset", "sampler", "batch_sampler"}) and bool(keys & {"batch_size", "num_workers"})

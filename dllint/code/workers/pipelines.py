@@ -1,0 +1,75 @@
+"""The transforms that an OpenMMLab config names: `pipeline=[dict(type="RandomCrop", size=64)]`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code.language.scopes import ClassScope, last_name
+from dllint.code.language.values import ClassRef, Collection, Const, Instance, Value
+from dllint.code.loaders.configs import is_config
+from dllint.code.loaders.loader import Loader
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
+
+_AROUND = frozenset({"dataset", "datasets"})
+_LISTS = frozenset({"pipeline", "transforms"})
+_DEEPEST = 6
+"""Wrappers of datasets, and lists within them, that are looked into."""
+
+
+def transforms(program: Program, loader: Loader) -> tuple[Instance, ...]:
+    """The objects of project classes that the pipelines of a loader's config make."""
+    if not is_config(loader):
+        return ()
+    found = program.evaluator.values(loader.call, loader.frame)
+    return tuple(made for value in found for made in _within(program, value, 0))
+
+
+def _within(program: Program, value: Value, depth: int, *, listed: bool = False) -> Iterator[Instance]:
+    """What a recipe makes, if it stands in a pipeline, and what the recipes in it make."""
+    if not isinstance(value, Collection) or depth > _DEEPEST:
+        return
+    if listed and value.kind == "dict":
+        yield from _made(program, value)
+    keys = value.keys if value.kind == "dict" else (None,) * len(value.items)
+    for key, item in zip(keys, value.items, strict=False):
+        name = key.value if isinstance(key, ast.Constant) else key
+        if value.kind == "dict" and name not in _AROUND | _LISTS:
+            continue
+        inside = listed if value.kind != "dict" else name in _LISTS
+        for inner in program.evaluator.values(item, value.frame):
+            yield from _within(program, inner, depth + 1, listed=inside)
+
+
+def _made(program: Program, recipe: Collection) -> Iterator[Instance]:
+    """The object of `dict(type="Name", ...)`: the other arguments go to its class."""
+    call = recipe.node
+    given = [k.value for k in call.keywords if k.arg == "type"] if isinstance(call, ast.Call) else []
+    for value in (v for node in given for v in program.evaluator.values(node, recipe.frame)):
+        cls = value.cls if isinstance(value, ClassRef) else None
+        if isinstance(value, Const) and isinstance(value.value, str):
+            cls = _registered(program, value.value.rpartition(".")[2])
+        if cls is not None and isinstance(call, ast.Call):
+            yield Instance(cls, call, recipe.frame)
+
+
+def _registered(program: Program, name: str) -> ClassScope | None:
+    """The class that a registry has under a name, if the project registers only one."""
+    modules = program.modules_with("register_module")
+    found = [cls for module in modules for cls in module.classes if name in _names(cls)]
+    return found[0] if len(found) == 1 else None
+
+
+def _names(cls: ClassScope) -> list[str]:
+    """The names that `@REGISTRY.register_module()` registers a class by."""
+    found = []
+    for node in cls.node.decorator_list if isinstance(cls.node, ast.ClassDef) else ():
+        if last_name(node) != "register_module":
+            continue
+        given = [k.value for k in node.keywords if k.arg == "name"] if isinstance(node, ast.Call) else []
+        texts = [part.value for value in given for part in ast.walk(value) if isinstance(part, ast.Constant)]
+        found += [text for text in texts if isinstance(text, str)] or [cls.name]
+    return found
