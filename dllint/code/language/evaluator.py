@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis
-from dllint.code.language import branches, classes, conditions, elements, folding, libcalls, options, results
+from dllint.code.language import branches, classes, conditions, displays, elements, folding, libcalls, options, results
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.callables import callable_method
 from dllint.code.language.hyperparameters import hyperparameter
@@ -42,11 +42,10 @@ from dllint.code.language.values import (
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_MOST_BITS = 128
-"""A longer whole number counts nothing, and Python refuses to print one of thousands of digits."""
 _MOST_STEPS = 300
 """Evaluation steps for one question."""
 _NOTHING = 1 << 30
+"""No depth: beyond the deepest."""
 _FEW_STEPS = 60
 """Evaluation steps for a question whose answer is rarely of use."""
 _DEEPEST = 70
@@ -146,31 +145,6 @@ class Evaluator:
         elif self._most == _MOST_STEPS:  # a hint that ended early is no answer to a question in earnest
             memo = self._memo if self._depth == 0 else self._cut_short
             memo[place] = found
-
-    def _constant(self, node: ast.Constant, frame: Frame) -> Values:
-        if isinstance(node.value, int) and node.value.bit_length() > _MOST_BITS:
-            return UNKNOWNS
-        return (Const(node.value, node, frame.scope),)
-
-    def _lambda(self, node: ast.Lambda, frame: Frame) -> Values:
-        scope = scope_of(node)
-        return (Function(scope, None, frame),) if isinstance(scope, FunctionScope) else UNKNOWNS
-
-    def _display(self, node: ast.List | ast.Tuple | ast.Set, frame: Frame) -> Values:
-        return (Collection(type(node).__name__.lower(), node, frame, tuple(node.elts)),)
-
-    def _dict(self, node: ast.Dict, frame: Frame) -> Values:
-        return (Collection("dict", node, frame, tuple(node.values), tuple(node.keys)),)
-
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Frame) -> Values:
-        kind = {"ListComp": "list", "SetComp": "set", "GeneratorExp": "generator"}[type(node).__name__]
-        return (Collection(kind, node, frame, each=self.infer(node.elt, frame)),)
-
-    def _dict_comprehension(self, node: ast.DictComp, frame: Frame) -> Values:
-        return (Collection("dict", node, frame, each=self.infer(node.value, frame)),)
-
-    def _string(self, node: ast.JoinedStr, frame: Frame) -> Values:
-        return (Product("str", ast.Call(func=node, args=[], keywords=[]), frame),)
 
     def _named(self, node: ast.NamedExpr, frame: Frame) -> Values:
         taken = [value for key, value in self.assumed if isinstance(node.target, ast.Name) and key == node.target.id]
@@ -384,21 +358,21 @@ class Evaluator:
 
 
 _HANDLERS: dict[type[ast.AST], Callable[[Evaluator, Any, Frame], Values]] = {
-    ast.Constant: Evaluator._constant,
+    ast.Constant: displays.constant,
     ast.Name: Evaluator._name,
     ast.Attribute: Evaluator._attribute,
     ast.Call: Evaluator._call,
     ast.Subscript: elements.subscript,
-    ast.Lambda: Evaluator._lambda,
-    ast.List: Evaluator._display,
-    ast.Tuple: Evaluator._display,
-    ast.Set: Evaluator._display,
-    ast.Dict: Evaluator._dict,
-    ast.ListComp: Evaluator._comprehension,
-    ast.SetComp: Evaluator._comprehension,
-    ast.GeneratorExp: Evaluator._comprehension,
-    ast.DictComp: Evaluator._dict_comprehension,
-    ast.JoinedStr: Evaluator._string,
+    ast.Lambda: displays.function,
+    ast.List: displays.sequence,
+    ast.Tuple: displays.sequence,
+    ast.Set: displays.sequence,
+    ast.Dict: displays.mapping,
+    ast.ListComp: displays.comprehension,
+    ast.SetComp: displays.comprehension,
+    ast.GeneratorExp: displays.comprehension,
+    ast.DictComp: displays.mapping_comprehension,
+    ast.JoinedStr: displays.text,
     ast.NamedExpr: Evaluator._named,
     ast.BinOp: folding.binary,
     ast.BoolOp: folding.boolean,

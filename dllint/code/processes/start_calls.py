@@ -99,7 +99,6 @@ class StartMethodCall:
                 return effect, what
         return None
 
-
     def repeated(self) -> tuple[ast.AST, Scope] | None:
         """The loop that makes it again in each turn, itself or by calling its function, and where that stands."""
         return _repeated(self.program, self.call, self.frame, 0)
