@@ -219,11 +219,16 @@ def subscript(ev: Evaluator, node: ast.Subscript, frame: Frame) -> Values:
 
 def _under_key_of(ev: Evaluator, value: Collection, key: ast.expr, node: ast.AST, frame: Frame) -> Values:
     """`SETS[name]`: what stands under the texts that the key is known to be; else any element."""
-    keys = ev.infer(key, frame) if isinstance(key, (ast.Name, ast.Attribute)) else ()
+    is_asked = isinstance(key, (ast.Name, ast.Attribute)) and any(map(_is_text, value.keys))
+    keys = ev.infer(key, frame) if is_asked else ()
     texts = [k.value for k in keys if isinstance(k, Const) and isinstance(k.value, str)]
     if not texts or len(texts) < len(keys) or any(under_key(value, text) is None for text in texts):
         return item(ev, value, None, node, frame)
     return merge(item(ev, value, text, node, frame) for text in texts)
+
+
+def _is_text(key: ast.expr | str | None) -> bool:
+    return isinstance(key, str) or (isinstance(key, ast.Constant) and isinstance(key.value, str))
 
 
 def under_key(value: Collection, key: str) -> ast.expr | None:
