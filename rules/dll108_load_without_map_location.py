@@ -172,6 +172,9 @@ def _handed_on(entry: WorkerEntry) -> Iterator[Finding]:
     """The loads that a loader reads by items: as its dataset, or out of a TensorDataset."""
     for value in entry.plain_datasets():
         for load in loading.handed_on(entry.program, value):
+            maker = classes.owner_of(load.frame.scope)
+            if maker is not None and _is_own_file(entry, load.node, [maker]):
+                continue
             yield RULE.finding(
                 load.frame.scope.module.location(load.node),
                 "torch.load() without map_location, handed to a loader: "
