@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dllint.code.language import classes, conditions, filters
 from dllint.code.language.filters import Filter
+from dllint.code.language.folding import COMPARISONS
 from dllint.code.language.links import Condition, scope_of
 from dllint.code.language.reaching import reaching
 from dllint.code.language.scopes import FunctionScope, dotted, last_name
@@ -24,16 +24,6 @@ _EMPTY: tuple[()] = ()
 _UNKNOWN = object()
 _KEEPS_EMPTY = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "enumerate", "dict"})
 _OF_EMPTY: dict[str, Any] = {"len": 0, "any": False, "sum": 0, "bool": False}
-_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-}
 _DEEPEST = 6
 
 
@@ -142,7 +132,7 @@ class _Nothing:
         if isinstance(op, (ast.In, ast.NotIn)):
             return isinstance(op, ast.NotIn) if self._lacks(node.left, right, depth) else _UNKNOWN
         one, two = self.value(node.left, depth), self.value(right, depth)
-        function = _COMPARED.get(type(op))
+        function = COMPARISONS.get(type(op))
         if one is _UNKNOWN or two is _UNKNOWN or function is None:
             return _UNKNOWN
         try:

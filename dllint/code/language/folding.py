@@ -40,7 +40,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -50,6 +50,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Is: operator.is_,
     ast.IsNot: operator.is_not,
 }
+"""What each comparison of two known values does."""
 _LONGEST = 10_000
 """Longer strings and larger numbers are not computed."""
 
@@ -204,7 +205,7 @@ def _is_made(value: Value) -> bool:
 
 
 def _constants_compared(left: Any, op: ast.cmpop, right: Any) -> bool | None:
-    function = _COMPARISONS.get(type(op))
+    function = COMPARISONS.get(type(op))
     if function is None:
         return None
     try:
