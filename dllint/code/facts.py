@@ -19,7 +19,7 @@ from dllint.code.loaders.iterations import Iteration, Repetition
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method, tokenizers
 from dllint.code.tensors import default_device, descriptors
-from dllint.code.workers import datasets, pipelines, state
+from dllint.code.workers import datasets, in_worker, pipelines, state
 from dllint.code.workers.datasets import Dataset
 from dllint.code.workers.entries import entries_of_values
 from dllint.code.workers.making import Held
@@ -225,6 +225,11 @@ class Facts:
     def datasets(self) -> list[Dataset]:
         """All dataset classes."""
         return datasets.find(self.program)
+
+    @cached_property
+    def process_tests(self) -> frozenset[str]:
+        """The names of the project's functions that tell whether they run in a worker."""
+        return in_worker.helpers(self.program)
 
     @cached_property
     def worker_entries(self) -> list[WorkerEntry]:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, TypeGuard
 
 from dllint.code.language import conditions
+from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import Frame, Function, Product
 
 if TYPE_CHECKING:
@@ -15,9 +16,12 @@ _DEEPEST = 4
 """Helpers and flags behind one another that a test is followed through."""
 
 
+_ASKED = "get_worker_info"
+
+
 def is_for_no_worker(program: Program, node: ast.AST, frame: Frame) -> bool:
     """Whether a node stands where only main comes to: under `if get_worker_info() is None`, however that is put."""
-    if not program.modules_with("get_worker_info"):
+    if not program.modules_with(_ASKED):
         return False
     tests = conditions.leading_to(node)
     return any(_in_worker(program, test, frame) is (not outcome) for test, outcome in tests)
@@ -54,14 +58,27 @@ def _compares_with_none(test: ast.expr) -> TypeGuard[ast.Compare]:
 def _is_worker_info(program: Program, node: ast.expr, frame: Frame) -> bool:
     if isinstance(node, ast.NamedExpr):
         return _is_worker_info(program, node.value, frame)
-    if not isinstance(node, (ast.Name, ast.Call)):
+    is_asked = last_name(node.func) == _ASKED if isinstance(node, ast.Call) else isinstance(node, ast.Name)
+    if not is_asked or not frame.scope.module.lines_with(_ASKED):
         return False
     found = program.evaluator.values(node, frame)
     return any(isinstance(v, Product) and v.name == "torch.utils.data.get_worker_info" for v in found)
 
 
+def helpers(program: Program) -> frozenset[str]:
+    """The names of functions that return what the worker's number or presence says, directly or by one another."""
+    modules = program.modules_with(_ASKED)
+    asking = {_ASKED}
+    for _ in range(_DEEPEST):
+        scopes = (scope for module in modules for name in asking for _, scope in module.calls_of(name))
+        asking |= {scope.name for scope in scopes if isinstance(scope, FunctionScope) and len(scope.returns) == 1}
+    return frozenset(asking)
+
+
 def _answered(program: Program, call: ast.Call, frame: Frame, depth: int) -> bool | None:
     """The same of a helper that does nothing but return a condition: `def in_worker(): return ...`."""
+    if last_name(call.func) not in program.facts.process_tests:
+        return None
     found = program.evaluator.values(call.func, frame)
     function = found[0] if len(found) == 1 and isinstance(found[0], Function) else None
     returns = function.scope.returns if function is not None else ()
