@@ -232,6 +232,11 @@ class Facts:
         return in_worker.helpers(self.program)
 
     @cached_property
+    def modules_that_ask(self) -> frozenset[Module]:
+        """The modules whose code may ask whether it runs in a worker."""
+        return frozenset(m for name in self.process_tests for m in self.program.mentions.of(name.encode()))
+
+    @cached_property
     def worker_entries(self) -> list[WorkerEntry]:
         """All that workers are given to run."""
         return list(self._entries())

@@ -21,7 +21,7 @@ _ASKED = "get_worker_info"
 
 def is_for_no_worker(program: Program, node: ast.AST, frame: Frame) -> bool:
     """Whether a node stands where only main comes to: under `if get_worker_info() is None`, however that is put."""
-    if not program.modules_with(_ASKED):
+    if frame.scope.module not in program.facts.modules_that_ask:
         return False
     tests = conditions.leading_to(node)
     return any(_in_worker(program, test, frame) is (not outcome) for test, outcome in tests)
