@@ -70,12 +70,15 @@ that drops the handle cures spawn and forkserver, not fork.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.handles import opened as handles
 from dllint.code.handles.opened import Handle
+from dllint.code.language.links import parent
+from dllint.code.language.scopes import last_name
 from dllint.code.workers import state
 from dllint.code.workers.state import Item
 from dllint.finding import Failure, Finding, Related, Severity
@@ -91,6 +94,13 @@ RULE = Rule(
 )
 
 
+_KNOWN_BEFORE = frozenset(
+    {"name", "closed", "mode", "encoding", "filename", "files", "namelist", "infolist", "getinfo"}
+)
+"""What a handle knows since it was opened."""
+_READ_BY_NUMBER = frozenset({"pread", "preadv", "fstat", "mmap"})
+
+
 @RULE.check
 def handle_in_init(entry: WorkerEntry) -> Iterator[Finding]:
     """Yield the handles that a dataset, or a collate object, carries over into its workers."""
@@ -102,7 +112,7 @@ def handle_in_init(entry: WorkerEntry) -> Iterator[Finding]:
             continue
         severity = _severity(entry, item, handle)
         read = state.read_in_worker(entry.code, item)
-        if severity is None or read is None:
+        if severity is None or read is None or _is_never_moved(entry, item):
             continue
         step, node = read
         yield RULE.finding(
@@ -119,6 +129,23 @@ def handle_in_init(entry: WorkerEntry) -> Iterator[Finding]:
             symbol=item.owner.qualname,
             evidence=item.path,
         )
+
+
+def _is_never_moved(entry: WorkerEntry, item: Item) -> bool:
+    """Whether workers ask for nothing that moves the file's position: names, what the directory of an archive says, or
+    `os.pread`. What spawn makes of such a handle is DLL502's."""
+    return all(_keeps_position(node) for _, node in entry.code.reads(item.owner, item.attribute))
+
+
+def _keeps_position(node: ast.Attribute) -> bool:
+    asked = parent(node)
+    if not isinstance(asked, ast.Attribute):
+        return False
+    around = parent(asked)
+    taker = parent(around) if around is not None else None
+    if asked.attr == "fileno":
+        return taker is not None and last_name(taker) in _READ_BY_NUMBER
+    return asked.attr in _KNOWN_BEFORE
 
 
 def _severity(entry: WorkerEntry, item: Item, handle: Handle) -> Severity | None:

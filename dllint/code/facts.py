@@ -184,12 +184,12 @@ class Facts:
         modules: dict[int, Module] = {}
         for module in {id(one.module): one.module for one in self.loaders if one.has_workers}.values():
             modules |= {id(near): near for near in self._modules_near(module)}
-        return [found for module in modules.values() for found in self.iterations_in(module)]
+        return [found for module in modules.values() for found in self._iterations_in(module)]
 
     def iterations_of(self, loader: Loader) -> list[Iteration]:
         """Where main goes through what this loader's construction makes."""
         near = self._modules_near(loader.module)
-        found = [one for module in near for one in self.iterations_in(module)]
+        found = [one for module in near for one in self._iterations_in(module)]
         return [one for one in found if one.loader.construction is loader.construction]
 
     def _modules_near(self, module: Module) -> list[Module]:
@@ -197,8 +197,7 @@ class Facts:
             self._near[module] = iterations.modules_near(self.program, module)
         return self._near[module]
 
-    def iterations_in(self, module: Module) -> list[Iteration]:
-        """The places of one module where a loader is gone through."""
+    def _iterations_in(self, module: Module) -> list[Iteration]:
         if module not in self._iterations:
             self._iterations[module] = list(iterations.find(self.program, module))
         return self._iterations[module]

@@ -219,12 +219,16 @@ def subscript(ev: Evaluator, node: ast.Subscript, frame: Frame) -> Values:
 
 def _under_key_of(ev: Evaluator, value: Collection, key: ast.expr, node: ast.AST, frame: Frame) -> Values:
     """`SETS[name]`: what stands under the texts that the key is known to be; else any element."""
-    is_asked = isinstance(key, (ast.Name, ast.Attribute)) and any(map(_is_text, value.keys))
+    is_asked = isinstance(key, (ast.Name, ast.Attribute)) and (not value.keys or any(map(_is_text, value.keys)))
     keys = ev.infer(key, frame) if is_asked else ()
     texts = [k.value for k in keys if isinstance(k, Const) and isinstance(k.value, str)]
-    if not texts or len(texts) < len(keys) or any(under_key(value, text) is None for text in texts):
+    if not texts or len(texts) < len(keys) or not all(_has_key(value, text) for text in texts):
         return item(ev, value, None, node, frame)
     return merge(item(ev, value, text, node, frame) for text in texts)
+
+
+def _has_key(value: Collection, key: str) -> bool:
+    return under_key(value, key) is not None or any(is_stored_under(one, key) for one in filled_later(value))
 
 
 def _is_text(key: ast.expr | str | None) -> bool:

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from dllint.code.language.containers import filled_later
 from dllint.code.language.values import (
     UNKNOWN,
     UNKNOWNS,
@@ -189,14 +190,22 @@ def _compared(left: Value, op: ast.cmpop, right: Value) -> bool | None:
     if isinstance(left, Const) and isinstance(right, Const):
         return _constants_compared(left.value, op, right.value)
     if isinstance(left, Const) and isinstance(right, Collection) and isinstance(op, (ast.In, ast.NotIn)):
-        if right.each is None and all(isinstance(item, ast.Constant) for item in right.items):
-            within = left.value in [item.value for item in right.items if isinstance(item, ast.Constant)]
-            return within is isinstance(op, ast.In)
-        return None
+        within = _is_within(left.value, right)
+        return None if within is None else within is isinstance(op, ast.In)
     one, two = bounds(left), bounds(right)
     if one is None or two is None:
         return None
     return _bounds_compared(one, op, two)
+
+
+def _is_within(wanted: object, container: Collection) -> bool | None:
+    """Whether a constant is among the items, or a dict's keys; None where not all of them are seen."""
+    held = container.keys if container.kind == "dict" else container.items
+    seen = [part.value if isinstance(part, ast.Constant) else part for part in held]
+    if wanted in [part for part in seen if not isinstance(part, ast.AST)]:
+        return True
+    is_whole = container.each is None and not any(part is None or isinstance(part, ast.AST) for part in seen)
+    return False if is_whole and not filled_later(container) else None
 
 
 def _is_made(value: Value) -> bool:

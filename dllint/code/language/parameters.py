@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
+from dllint.code.language.containers import filled_later
 from dllint.code.language.elements import under_key
 from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import (
@@ -15,6 +16,7 @@ from dllint.code.language.values import (
     Frame,
     Instance,
     Unknown,
+    Value,
     Values,
     merge,
 )
@@ -105,9 +107,25 @@ def _argument(ev: Evaluator, name: str, scope: FunctionScope, call: ast.Call, ca
         splat = _from_splat(ev, name, call, caller)
         if splat is not None:
             return splat
+        certain = _is_left_out(ev, name, call, caller)
     default = scope.default(name)
     known = ev.infer(default, Frame(scope.parent or scope)) if default is not None else ()
     return known if certain and known else merge([known, (Unknown(name),)])
+
+
+def _is_left_out(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> bool:
+    """Whether a call with `**options` certainly does not pass a parameter: each is a dict whose keys are all known."""
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return False
+    splats = [value for k in call.keywords if k.arg is None for value in ev.infer(k.value, caller) or UNKNOWNS]
+    return all(_is_without(value, name) for value in splats)
+
+
+def _is_without(value: Value, name: str) -> bool:
+    if not isinstance(value, Collection) or value.kind != "dict" or value.each is not None or filled_later(value):
+        return False
+    keys = [key.value if isinstance(key, ast.Constant) else key for key in value.keys]
+    return all(isinstance(key, str) and key != name for key in keys)
 
 
 def _from_splat(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> Values | None:

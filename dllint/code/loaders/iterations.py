@@ -116,6 +116,11 @@ def modules_near(program: Program, module: Module) -> list[Module]:
     return list(found.values())
 
 
+def in_function(program: Program, scope: FunctionScope) -> list[Iteration]:
+    """The iterations of loaders that stand in one function, whatever its module is about."""
+    return list(_in_scope(program, scope, set(range(scope.node.lineno, (scope.node.end_lineno or 0) + 1))))
+
+
 def _in_scope(program: Program, scope: Scope, lines: set[int]) -> Iterator[Iteration]:
     """The iterations that stand in one scope, on these lines."""
     frame = Frame(scope)

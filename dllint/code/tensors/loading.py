@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -23,8 +22,21 @@ LOAD = frozenset({"torch.load"})
 _MAKES_FILES = frozenset({"save", "torch_save", "download", "_download", "download_url"})
 
 _DEEPEST = 4
-_TEXTS = re.compile("(caption|description|item|prompt|question|record|sentence|text|token|url|vocab|word)[a-z]*$")
-"""The ends of names of entries that are lists of texts or of records."""
+_TEXTS = (
+    "caption",
+    "description",
+    "item",
+    "prompt",
+    "question",
+    "record",
+    "sentence",
+    "text",
+    "token",
+    "url",
+    "vocab",
+    "word",
+)
+"""Words in names of entries that are lists of texts or of records."""
 _TO_ARRAY = frozenset({"numpy", *(name.rpartition(".")[2] for name in apis.TAKE_NO_CUDA)})
 _ONLY_OF_TENSORS = frozenset(
     f".{name}()"
@@ -106,7 +118,8 @@ def _entry(steps: list[Derived]) -> str:
 
 def _is_text_by_name(key: str) -> bool:
     """Whether the last word of a key says that it is no tensor: `image_paths`, `captions`."""
-    return is_small_by_name(key) or _TEXTS.search(key.lower()) is not None
+    last = key.lower().replace("-", "_").rpartition("_")[2]
+    return is_small_by_name(key) or any(word in last for word in _TEXTS)
 
 
 def loads(program: Program, value: Value, depth: int = 0, *, by_index: bool = False) -> Iterator[Product]:

@@ -13,6 +13,7 @@ from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ClassScope
 from dllint.code.language.values import ClassRef, Collection, Derived, Frame, Instance, Product, Unknown, Value
 from dllint.code.loaders import finding as loaders
+from dllint.code.loaders import iterations
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method
 from dllint.code.workers import state
@@ -82,7 +83,7 @@ class Dataset:
         method = classes.method(self.program.evaluator, self.cls, "__iter__") if self.is_iterable else None
         if method is None:
             return False
-        found = (one for one in self.program.facts.iterations_in(method.module) if one.frame.scope is method)
+        found = iterations.in_function(self.program, method)
         return any(getattr(one.loader.frame.scope, "owner", None) is not self.cls for one in found)
 
     def _in_earnest(self, readers: list[Loader]) -> list[Loader]:

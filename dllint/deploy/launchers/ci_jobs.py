@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -20,8 +19,6 @@ from dllint.syntax.tree import Tree
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-_NEVER = re.compile(r"\s*(?:\$\{\{)?\s*false\s*(?:\}\})?\s*")
-"""The condition of a job that is switched off."""
 GITHUB = Launcher("GitHub Actions", "give the job's container `options: --shm-size={size}`", checks=True)
 CIRCLECI = Launcher(
     "CircleCI",
@@ -48,7 +45,7 @@ def _github(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
     jobs = tree.get("jobs")
     for name, job in jobs.pairs() if jobs is not None else []:
         container = job.get("container")
-        never = _NEVER.fullmatch(job.text_of("if")) is not None
+        never = job.text_of("if").strip().removeprefix("${{").removesuffix("}}").strip() == "false"
         if container is not None and (container.is_mapping or container.text) and not never:
             yield _job(name, job, container, file, plan)
 
