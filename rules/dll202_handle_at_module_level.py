@@ -90,7 +90,7 @@ def handle_at_module_level(entry: WorkerEntry) -> Iterator[Finding]:
     for step in entry.code.steps:
         for name, handle in handles.at_module_level(entry.program, step.scope.module):
             use = step.scope.read_of_global(name)
-            if use is None or handle.api.mild:
+            if use is None or handle.api.mild or (handle.is_guarded and "fork" not in entry.start_methods):
                 continue
             yield RULE.finding(
                 handle.location,

@@ -38,6 +38,11 @@ class Handle:
         return self.opened.frame.scope.module.location(self.opened.node)
 
     @property
+    def is_guarded(self) -> bool:
+        """Whether it is opened under the main guard: only forked workers have it then."""
+        return conditions.is_guarded(self.opened.node)
+
+    @property
     def call(self) -> str:
         """The opening call as a reader knows it: `h5py.File`."""
         return self.opened.name.removeprefix("builtins.")
@@ -196,7 +201,7 @@ def opened_at(program: Program, node: ast.expr, frame: Frame) -> Handle | None:
 
 
 def at_module_level(program: Program, module: Module) -> list[tuple[str, Handle]]:
-    """The module's names that are bound once, outside of the main guard, to an open handle."""
+    """The module's names that are bound once to an open handle; those under the main guard are only the script's."""
     memo = program.facts.handles_memo
     if module not in memo:
         memo[module] = list(_at_module_level(program, module.scope))
@@ -222,10 +227,9 @@ def _at_module_level(program: Program, scope: Scope) -> Iterator[tuple[str, Hand
         binding = bindings[0]
         if len(bindings) > 1 or binding.kind != "assign" or not isinstance(binding.value, ast.Call):
             continue
-        if not conditions.is_guarded(binding.node):
-            found = opened_at(program, binding.value, Frame(scope))
-            if found is not None:
-                yield name, found
+        found = opened_at(program, binding.value, Frame(scope))
+        if found is not None:
+            yield name, found
 
 
 def is_closed_at_once(call: ast.Call) -> bool:
