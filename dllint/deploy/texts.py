@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dllint.syntax.python import CannotParseError
     from dllint.syntax.tree import Tree
 
+_KIND = pattern(rb"(?m)^kind:[ \t]*([^\s#]*)")
+"""The kind of an object, at the top of its document."""
 _LINE_END = pattern("\r\n|\r|\n")
 
 
@@ -77,6 +79,12 @@ class DeployFile:
         except CannotParseError as error:
             return Documents(found, error)
         return Documents(found, None)
+
+    @cached_property
+    def defines_types_alone(self) -> bool:
+        """Whether it is a manifest of nothing but types of Kubernetes objects, which are long, and run nothing."""
+        kinds = _KIND.findall(self.data)
+        return bool(kinds) and all(kind == b"CustomResourceDefinition" for kind in kinds)
 
     @property
     def is_well_formed(self) -> bool:

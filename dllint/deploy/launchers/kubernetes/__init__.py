@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
     """The containers of the pods that a file describes. Raises CannotParseError for a broken manifest."""
+    if file.defines_types_alone and (file.has(b"{{") or file.is_well_formed):
+        return
     made = plan.shared(builds)
     if file.absolute in made.patches:
         return
