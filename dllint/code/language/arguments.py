@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dllint.code.language.containers import filled_later
 from dllint.code.language.evaluator import Evaluator
 from dllint.code.language.links import Block, block_of, parent, scope_of
 from dllint.code.language.scopes import FunctionScope
@@ -127,6 +128,7 @@ def _splat(ev: Evaluator, found: Arguments, node: ast.expr, frame: Frame, depth:
     for value in values:
         if isinstance(value, Collection) and value.kind == "dict" and value.each is None:
             _from_dict(ev, found, value, len(values) == 1, depth)
+            _filled_elsewhere(found, value, node, len(values) == 1)
         else:
             found.open = True
     if isinstance(node, ast.Name):
@@ -143,6 +145,18 @@ def _from_dict(ev: Evaluator, found: Arguments, value: Collection, certain: bool
             found.add(Argument(name, item, value.frame, item, certain))
         else:
             found.open = True
+
+
+def _filled_elsewhere(found: Arguments, value: Collection, node: ast.expr, certain: bool) -> None:
+    """What the function or module that made a dict puts into it: `OPTIONS["device"] = "cuda"`."""
+    for binding in filled_later(value):
+        statement = binding.node
+        if not isinstance(statement, ast.Assign) or scope_of(statement) is scope_of(node):
+            continue
+        for key in (target.slice for target in statement.targets if isinstance(target, ast.Subscript)):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                always = certain and block_of(statement).owner is None
+                found.add(Argument(key.value, statement.value, value.frame, statement, always))
 
 
 def _passed_on(ev: Evaluator, found: Arguments, scope: FunctionScope, frame: Frame, depth: int) -> None:

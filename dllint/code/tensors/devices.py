@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.language import classes, conditions
+from dllint.code.language.arguments import Argument, collect
+from dllint.code.language.libcalls import merged_call
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.scopes import dotted, last_name
 from dllint.code.language.values import (
@@ -17,6 +19,7 @@ from dllint.code.language.values import (
     External,
     Frame,
     Instance,
+    Partial,
     Product,
     Unknown,
     Value,
@@ -75,8 +78,8 @@ class Transfer:
     text: str
     where_available: bool = True
     """Whether the source itself names an accelerator: it is used wherever there is one."""
-    named: ast.expr | None = None
-    """The expression that names the device."""
+    named: Argument | None = None
+    """The argument that names the device."""
 
 
 def named(program: Program, node: ast.expr, frame: Frame) -> Device:
@@ -150,20 +153,29 @@ def transfer(program: Program, call: ast.Call, frame: Frame) -> Transfer | None:
         method = _method_transfer(program, call, function, frame)
         if method is not None:
             return method
-    device = _keyword(call, "device")
     for value in program.evaluator.values(function, frame):
-        if not isinstance(value, External):
-            continue
-        if value.name in apis.CUDA_RAISES or (value.name.startswith("torch.cuda.") and value.name.endswith("Tensor")):
-            return Transfer(Device.CUDA, f"{value.name}()")
-        if device is None and value.name in apis.FACTORIES:
-            return _under_device(program, call, frame, value.name)
-        if value.name == "torch.load" and _keyword(call, "map_location") is not None:
-            return _to(program, _keyword(call, "map_location"), frame, "torch.load(map_location=...)")
-        on_device = value.name in apis.FACTORIES | apis.MODELS_ON_DEVICE or value.name.startswith("torch.nn.")
-        if device is not None and on_device:
-            return _to(program, device, frame, f"{value.name}(device=...)")
+        made = _of_function(program, value, call, frame)
+        if made is not None:
+            return made
     return None
+
+
+def _of_function(program: Program, function: Value, call: ast.Call, frame: Frame) -> Transfer | None:
+    """What calling a library's function does, also a partial of it."""
+    if isinstance(function, Partial):
+        return _of_function(program, function.target, merged_call(function, call), frame)
+    if not isinstance(function, External):
+        return None
+    name = function.name
+    if name in apis.CUDA_RAISES or (name.startswith("torch.cuda.") and name.endswith("Tensor")):
+        return Transfer(Device.CUDA, f"{name}()")
+    if name == "torch.load":
+        return _to(program, given(program, call, frame, "map_location"), "torch.load(map_location=...)")
+    device = given(program, call, frame, "device")
+    if device is None:
+        return _under_device(program, call, frame, name) if name in apis.FACTORIES else None
+    on_device = name in apis.FACTORIES | apis.MODELS_ON_DEVICE or name.startswith("torch.nn.")
+    return _to(program, device, f"{name}(device=...)") if on_device else None
 
 
 def _follows_input(call: ast.Call) -> bool:
@@ -202,7 +214,8 @@ def _under_device(program: Program, call: ast.Call, frame: Frame, name: str) -> 
         for item in at.items if isinstance(at, ast.With) else ():
             found = program.evaluator.values(item.context_expr, frame)
             if all(isinstance(v, Product) and v.name == "torch.device" for v in found):
-                return _to(program, item.context_expr, frame, f"{name}() under {ast.unparse(item.context_expr)}")
+                device = Argument("device", item.context_expr, frame, item.context_expr)
+                return _to(program, device, f"{name}() under {ast.unparse(item.context_expr)}")
         at = parent(at)
     return None
 
@@ -214,12 +227,11 @@ def _method_transfer(program: Program, call: ast.Call, function: ast.Attribute, 
     if name == "pin_memory" and not call.args and _is_made_by_torch(program, function.value, frame):
         return Transfer(Device.CUDA, ".pin_memory()")
     if name == "to" and _is_tensor_like(program, function.value, frame, name):
-        target = _keyword(call, "device") or (call.args[0] if call.args else None)
-        return _to(program, target, frame, ".to(...)") if target is not None else None
+        return _to(program, given(program, call, frame, "device", 0), ".to(...)")
     if name == "type" and len(call.args) == 1 and _are_cuda_types(program.evaluator.values(call.args[0], frame)):
         return Transfer(Device.CUDA, f".type({ast.unparse(call.args[0])[:40]})")
     if name in apis.TENSOR_FACTORY_METHODS:
-        return _to(program, _keyword(call, "device"), frame, f".{name}(device=...)")
+        return _to(program, given(program, call, frame, "device"), f".{name}(device=...)")
     return None
 
 
@@ -229,18 +241,23 @@ def _are_cuda_types(values: Values) -> bool:
     return all(isinstance(n, str) and n.startswith("torch.cuda.") and n.endswith("Tensor") for n in names)
 
 
-def _to(program: Program, node: ast.expr | None, frame: Frame, text: str) -> Transfer | None:
-    if node is None or isinstance(node, ast.Starred):
+def _to(program: Program, argument: Argument | None, text: str) -> Transfer | None:
+    if argument is None:
         return None
-    device = named(program, node, frame)
+    device = named(program, argument.node, argument.frame)
     if device is Device.NONE:
         return None
-    known = can_be_cuda(program, program.evaluator.values(node, frame))
-    return Transfer(device, text.replace("...", ast.unparse(node)[:40]), known, node)
+    known = can_be_cuda(program, argument.values(program.evaluator))
+    certain = device if argument.certain else Device.MAYBE
+    return Transfer(certain, text.replace("...", ast.unparse(argument.node)[:40]), known, argument)
 
 
-def _keyword(call: ast.Call, name: str) -> ast.expr | None:
-    return next((k.value for k in call.keywords if k.arg == name), None)
+def given(program: Program, call: ast.Call, frame: Frame, name: str, position: int | None = None) -> Argument | None:
+    """What a call passes by name, or at a position; also as part of a `**options` or `*arguments` that can be seen."""
+    found = collect(program.evaluator, call, frame)
+    if name in found.named or position is None:
+        return found.named.get(name)
+    return found.positional[position] if position < len(found.positional) else None
 
 
 def _is_tensor_like(program: Program, node: ast.expr, frame: Frame, method: str) -> bool:

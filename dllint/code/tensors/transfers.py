@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.code import apis
 from dllint.code.facts import WorkerEntry
 from dllint.code.language import hub_rows
+from dllint.code.language.arguments import Argument
 from dllint.code.language.elements import contents
 from dllint.code.language.scopes import dotted, last_name
 from dllint.code.language.values import Collection, Const, Derived, Frame, Product, Value, Values
@@ -16,7 +17,7 @@ from dllint.code.loaders.loader import Loader
 from dllint.code.tensors import device_guards, devices
 from dllint.code.tensors.devices import Device, Transfer
 from dllint.code.workers.reach import Step, is_main_only
-from dllint.code.workers.ways import is_off_the_way
+from dllint.code.workers.ways import called_frame, is_off_the_way
 from dllint.finding import Location, Related
 from dllint.records import dataclass
 
@@ -50,7 +51,7 @@ def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
     for step in entry.code.steps:
         if _asks_how_workers_start(step):
             continue
-        for call, found in in_function(entry.program, step.frame):
+        for call, found in in_function(entry.program, _frame_of(entry.program, step)):
             if is_off_the_way(entry.program, step, call) or _is_of_main(entry, step, call):
                 continue
             if device_guards.keep_workers_away(entry, step, call):
@@ -62,6 +63,12 @@ def _in_workers(entry: WorkerEntry) -> Iterator[WorkerTransfer]:
             yield from _moving(entry, call, frame, "set_format")
     for product in _library_objects(entry):
         yield from _by_library(entry, product)
+
+
+def _frame_of(program: Program, step: Step) -> Frame:
+    """The activation that a step is looked at in: what `**options` holds, only the call that leads here tells."""
+    takes_options = step.scope.node.args.kwarg is not None and step.frame.call is None
+    return called_frame(program, step) if takes_options else step.frame
 
 
 def _is_of_main(entry: WorkerEntry, step: Step, call: ast.Call) -> bool:
@@ -85,7 +92,8 @@ def in_function(program: Program, frame: Frame) -> list[tuple[ast.Call, Transfer
     """The transfers of one function: the same in every code that runs it."""
     memo = program.facts.transfers_memo
     if frame not in memo:
-        under = b"with torch.device(" in frame.scope.module.data
+        data = frame.scope.module.data
+        under = b"with torch.device(" in data or (b"partial(" in data and b"device=" in data)
         calls = [call for call in frame.scope.index().calls if under or _may_transfer(call)]
         found = [(call, devices.transfer(program, call, frame)) for call in calls]
         memo[frame] = [(c, t) for c, t in found if t is not None and not _is_for_main(program, c, t, frame)]
@@ -98,13 +106,13 @@ def _is_for_main(program: Program, call: ast.Call, transfer: Transfer, frame: Fr
         return True
     if transfer.named is None or transfer.device is not Device.MAYBE:
         return False
-    values = program.evaluator.values(transfer.named, frame)
+    values = transfer.named.values(program.evaluator)
     kept = tuple(v for v in values if not isinstance(v, (Const, Product)) or not is_main_only(program, v.node, frame))
     return len(kept) < len(values) and devices.of_values(program, kept) is Device.NONE
 
 
 def _may_transfer(call: ast.Call) -> bool:
-    named = any(k.arg in ("device", "map_location") for k in call.keywords)
+    named = any(k.arg in (None, "device", "map_location") for k in call.keywords)
     name = last_name(call.func)
     return named or name in _MAY_TRANSFER or name.endswith("Tensor")
 
@@ -172,15 +180,15 @@ def _by_library(entry: WorkerEntry, value: Value) -> Iterator[WorkerTransfer]:
 
 
 def _moving(entry: WorkerEntry, call: ast.Call, frame: Frame, name: str) -> Iterator[WorkerTransfer]:
-    device = next((k.value for k in call.keywords if k.arg == "device"), None)
-    if device is None and name.startswith("ToDevice") and call.args:
-        device = call.args[-1]
-    if device is None:
+    argument = devices.given(entry.program, call, frame, "device")
+    if argument is None and name.startswith("ToDevice") and call.args:
+        argument = Argument("device", call.args[-1], frame, call.args[-1])
+    if argument is None:
         return
-    kind = devices.named(entry.program, device, frame)
+    kind = devices.named(entry.program, argument.node, argument.frame)
     if kind is not Device.NONE:
         location = frame.scope.module.location(call)
-        text = f"{name}(device={ast.unparse(device)[:40]})"
+        text = f"{name}(device={ast.unparse(argument.node)[:40]})"
         yield WorkerTransfer(
             kind, text, location, [loader.related() for loader in entry.loaders[:1]], frame.scope.qualname
         )
