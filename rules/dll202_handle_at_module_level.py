@@ -2,7 +2,8 @@
 
 ## What it does
 
-Reports a file, archive, database or socket that a module opens when it is imported and that worker code uses.
+Reports a file, archive, database or socket that worker code reads under a name of a module or class: opened when the
+module is imported, by the script, or by a function of main that sets the name (`global records`).
 
 ## Why it breaks workers
 
@@ -63,11 +64,14 @@ When the workers are always spawned, in a way that does not show in the source.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
-from dllint.code.handles import opened as handles
+from dllint.code.handles import shared_names
+from dllint.code.handles.shared_names import Shared
+from dllint.code.workers.reach import Step
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
@@ -83,41 +87,28 @@ RULE = Rule(
 
 @RULE.check
 def handle_at_module_level(entry: WorkerEntry) -> Iterator[Finding]:
-    """Yield the module-level handles that worker code uses."""
+    """Yield the handles of modules and classes that worker code uses."""
     if not entry.start_methods - {"spawn"}:
         return
-    yield from _of_classes(entry)
-    for step in entry.code.steps:
-        for name, handle in handles.at_module_level(entry.program, step.scope.module):
-            use = step.scope.read_of_global(name)
-            if use is None or handle.api.mild or (handle.is_guarded and "fork" not in entry.start_methods):
-                continue
-            yield RULE.finding(
-                handle.location,
-                f"{handle.call}() at module level is shared by forked workers: {handle.api.harm}",
-                help="open it on first use in each process, keyed by os.getpid()",
-                related=[*entry.way(step), Related(f"{name} used in a worker here", step.scope.module.location(use))],
-                symbol=step.scope.module.name,
-                evidence=name,
-            )
+    for shared, step, read in shared_names.read_in(entry):
+        if not shared.handle.api.mild:
+            yield _finding(entry, shared, step, read, _where(shared, "at module level"), step.scope.module.name)
+    for shared, step, read, cls in shared_names.read_of_classes(entry):
+        if not shared.handle.api.mild:
+            yield _finding(entry, shared, step, read, _where(shared, "in the body of a class"), cls.qualname)
 
 
-def _of_classes(entry: WorkerEntry) -> Iterator[Finding]:
-    """The handles that the body of a class opens: it runs when the module is imported, and pickle leaves them out."""
-    for module in {step.scope.module: None for step in entry.code.steps}:
-        for cls, name, handle in handles.at_class_level(entry.program, module):
-            read = next(entry.code.reads(cls, name), None)
-            if read is None or handle.api.mild or any(w.name == name for s in entry.code.steps for w in s.scope.writes):
-                continue
-            step, node = read
-            yield RULE.finding(
-                handle.location,
-                f"{handle.call}() in the body of a class is shared by forked workers: {handle.api.harm}",
-                help="open it on first use in each process, keyed by os.getpid()",
-                related=[
-                    *entry.way(step),
-                    Related(f"{name} used in a worker here", step.scope.module.location(node)),
-                ],
-                symbol=cls.qualname,
-                evidence=name,
-            )
+def _where(shared: Shared, at_import: str) -> str:
+    return at_import if shared.setter is None else "in main, under a name that workers read,"
+
+
+def _finding(entry: WorkerEntry, shared: Shared, step: Step, read: ast.AST, where: str, symbol: str) -> Finding:
+    handle = shared.handle
+    return RULE.finding(
+        handle.location,
+        f"{handle.call}() {where} is shared by forked workers: {handle.api.harm}",
+        help="open it on first use in each process, keyed by os.getpid()",
+        related=[*entry.way(step), Related(f"{shared.name} used in a worker here", step.scope.module.location(read))],
+        symbol=symbol,
+        evidence=shared.name,
+    )

@@ -29,7 +29,7 @@ from dllint.code.workers.variation import Variation
 from dllint.finding import Related
 
 if TYPE_CHECKING:
-    from dllint.code.handles.opened import Handle
+    from dllint.code.handles.shared_names import Shared
     from dllint.code.processes.scripts import Start
     from dllint.code.processes.threads import Threaded
     from dllint.code.program import Program
@@ -147,8 +147,9 @@ class Facts:
         self.transfers_memo: dict[Frame, list[tuple[ast.Call, Transfer]]] = {}
         self.building_scopes: set[Scope] = set()
         """The functions that build loaders."""
-        self.handles_memo: dict[Module, list[tuple[str, Handle]]] = {}
-        self.class_handles_memo: dict[Module, list[tuple[ClassScope, str, Handle]]] = {}
+        self.class_handles_memo: dict[ClassScope, list[Shared]] = {}
+        self.shared_names_memo: dict[Module, list[Shared]] = {}
+        self.imported_names_memo: dict[Module, dict[str, Shared]] = {}
         self.sharing_memo: list[Setting] | None = None
         self.threads_memo: dict[Module, list[tuple[str, Threaded]]] = {}
         self.callables_memo: dict[tuple[object, ...], tuple[Value, ...]] = {}

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.apis import HandleApi
-from dllint.code.language import conditions, fields
+from dllint.code.language import conditions
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.memory_files import is_over_memory
-from dllint.code.language.modules import Module
-from dllint.code.language.scopes import ClassScope, Scope
+from dllint.code.language.scopes import Scope
 from dllint.code.language.values import Const, Derived, Frame, Number, Product, Value
 from dllint.code.workers import archives
 from dllint.code.workers.reach import WorkerCode
@@ -200,30 +199,9 @@ def opened_at(program: Program, node: ast.expr, frame: Frame) -> Handle | None:
     return None
 
 
-def at_module_level(program: Program, module: Module) -> list[tuple[str, Handle]]:
-    """The module's names that are bound once to an open handle; those under the main guard are only the script's."""
-    memo = program.facts.handles_memo
-    if module not in memo:
-        memo[module] = list(_at_module_level(program, module.scope))
-    return memo[module]
-
-
-def at_class_level(program: Program, module: Module) -> list[tuple[ClassScope, str, Handle]]:
-    """The names that the bodies of the module's classes bind once to an open handle, which no method replaces."""
-    memo = program.facts.class_handles_memo
-    if module not in memo:
-        memo[module] = [
-            (cls, name, handle)
-            for cls in module.classes
-            if not fields.is_dataclass(cls) and not conditions.is_guarded(cls.node)
-            for name, handle in _at_module_level(program, cls.index())
-            if not cls.writes_of(name)
-        ]
-    return memo[module]
-
-
-def _at_module_level(program: Program, scope: Scope) -> Iterator[tuple[str, Handle]]:
-    for name, bindings in scope.bindings.items():
+def bound_once(program: Program, scope: Scope) -> Iterator[tuple[str, Handle]]:
+    """The names of a module or class that are bound once to an open handle, with it."""
+    for name, bindings in scope.index().bindings.items():
         binding = bindings[0]
         if len(bindings) > 1 or binding.kind != "assign" or not isinstance(binding.value, ast.Call):
             continue

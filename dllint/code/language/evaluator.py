@@ -169,7 +169,7 @@ class Evaluator:
             if bindings and bindings[0].kind == "global":
                 bindings, at = self._module_of(at).bindings.get(name), self._module_of(at)
             if bindings:
-                if at is not scope and isinstance(at, ModuleScope) and not self.assumed:
+                if at is not scope and isinstance(at, ModuleScope):
                     return self._global(at, name, bindings)
                 chosen = reaching(bindings, use if at is scope else None)
                 home = self.frame_of(at, frame)
@@ -189,11 +189,12 @@ class Evaluator:
     def _global(self, scope: ModuleScope, name: str, bindings: list[Binding]) -> Values:
         """A name of the module as its functions see it: the same for all of them."""
         key = (id(scope), name)
-        if key not in self._globals:
+        if self.assumed or key not in self._globals:
             home = Frame(scope)
             groups = [(binding, self.bound(binding, home)) for binding in reaching(bindings, None)]
+            groups += [(b, self.bound(b, Frame(setter))) for setter, b in scope.module.set_by_functions.get(name, ())]
             found = merge(conditions.survivors(self, name, groups, home)) if len(groups) > 1 else groups[0][1]
-            if not found or self._leans_on < self._depth:
+            if self.assumed or not found or self._leans_on < self._depth:
                 return found  # within a cycle: not the last word
             self._globals[key] = found
         return self._globals[key]

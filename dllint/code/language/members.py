@@ -44,6 +44,10 @@ class Members:
             return (ModuleRef(submodule),)
         return UNKNOWNS if node.level else (External(apis.canonical(inner)),)
 
+    def source(self, binding: Binding, module: Module) -> Module | None:
+        """The module of the project that `from ... import name` takes a name from."""
+        return self._source(binding.node, module) if isinstance(binding.node, ast.ImportFrom) else None
+
     def _source(self, node: ast.ImportFrom, module: Module) -> Module | None:
         """The module that `from ... import` takes names from, if the project has it."""
         if node.level:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 
 from dllint.code.apis.watched import WATCHED
-from dllint.code.language.bindings import AttributeWrite
+from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.outlines import Outline, import_statements, occurrences, outline, words
-from dllint.code.language.scopes import ClassScope, ModuleScope, Scope
+from dllint.code.language.scopes import ClassScope, FunctionScope, ModuleScope, Scope
 from dllint.files import SourceFile
 from dllint.finding import Location
 from dllint.patterns import pattern
@@ -191,6 +191,18 @@ class Module:
         """Where an attribute of this name is stored, on whatever object, each with the scope that it stands in."""
         for scope in self.scopes_around(self.lines_with(name)):
             yield from ((write, scope) for write in scope.index().writes if write.name == name)
+
+    @cached_property
+    def set_by_functions(self) -> dict[str, list[tuple[FunctionScope, Binding]]]:
+        """What functions store under names of the module: by `global name` and `name = ...`."""
+        found: dict[str, list[tuple[FunctionScope, Binding]]] = {}
+        for scope in self.scopes_around(self.lines_with("global")):
+            if not isinstance(scope, FunctionScope):
+                continue
+            for name, bound in scope.index().bindings.items():
+                if isinstance(bound[0].node, ast.Global):
+                    found.setdefault(name, []).extend([(scope, one) for one in bound if one.kind != "global"])
+        return found
 
     @cached_property
     def classes(self) -> list[ClassScope]:

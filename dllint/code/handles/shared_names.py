@@ -1,0 +1,201 @@
+"""Handles under names that forked workers share: of modules and of classes, set when they are imported or by main."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code.handles import opened
+from dllint.code.handles.opened import Handle
+from dllint.code.language import conditions, fields
+from dllint.code.language.bindings import Binding
+from dllint.code.language.containers import is_made_empty, is_none
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, dotted
+from dllint.code.language.values import ClassRef, Frame, ModuleRef
+from dllint.code.workers.reach import is_main_only
+from dllint.records import dataclass
+
+if TYPE_CHECKING:
+    from dllint.code.facts import WorkerEntry
+    from dllint.code.program import Program
+    from dllint.code.workers.reach import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A handle that a module or class has under a name."""
+
+    name: str
+    handle: Handle
+    setter: FunctionScope | None = None
+    """The function that opens it; None where the module or the script itself does."""
+
+    @property
+    def only_by_fork(self) -> bool:
+        """Whether only what main has done hands it to workers: those that import the module anew do not have it."""
+        return self.setter is not None or self.handle.is_guarded
+
+
+def read_in(entry: WorkerEntry) -> Iterator[tuple[Shared, Step, ast.AST]]:
+    """The handles that worker code reads by a name of a module, each with the place where it does."""
+    for step in entry.code.steps:
+        for shared, read in _read_by(entry.program, step.scope):
+            if reaches(entry, shared) and not is_main_only(entry.program, read, step.frame):
+                yield shared, step, read
+
+
+def reaches(entry: WorkerEntry, shared: Shared) -> bool:
+    """Whether workers have a handle as main opened it: main does so, and no worker puts its own in its place."""
+    if shared.only_by_fork and not entry.may_fork:
+        return False
+    own = (step.scope for step in entry.code.steps)
+    if any(scope is shared.setter or _sets(scope, shared.name) for scope in own):
+        return False
+    return shared.setter is None or bool(entry.program.call_sites(shared.setter))
+
+
+def _sets(scope: Scope, name: str) -> bool:
+    """Whether a function stores something under a global name, or under an attribute of that name."""
+    bound = scope.index().bindings.get(name, ())
+    if any(write.name == name for write in scope.writes):
+        return True
+    return any(one.kind == "global" for one in bound) and len(bound) > 1
+
+
+def _read_by(program: Program, scope: Scope) -> Iterator[tuple[Shared, ast.AST]]:
+    for shared in of_module(program, scope.module):
+        own = scope.read_of_global(shared.name)
+        if own is not None:
+            yield shared, own
+    imported = _imported(program, scope.module)
+    for alias, shared in imported.items():
+        name, _, attribute = alias.partition(".")
+        read = scope.read_of_global(alias) if not attribute else _attribute(scope, name, attribute)
+        if read is not None:
+            yield shared, read
+
+
+def _attribute(scope: Scope, name: str, attribute: str) -> ast.AST | None:
+    return next((n for n in scope.index().attributes if n.attr == attribute and dotted(n.value) == name), None)
+
+
+def of_module(program: Program, module: Module) -> list[Shared]:
+    """The handles under names of one module."""
+    memo = program.facts.shared_names_memo
+    if module not in memo:
+        memo[module] = []  # what a cycle of imports sees
+        memo[module] = [
+            *(Shared(name, handle) for name, handle in opened.bound_once(program, module.scope)),
+            *_set_by_functions(program, module),
+            *_set_from_outside(program, module),
+            *_put_in(program, module),
+        ]
+    return memo[module]
+
+
+def _imported(program: Program, module: Module) -> dict[str, Shared]:
+    """The handles of other modules by the names that a module reads them under: `records`, `archive.records`."""
+    memo = program.facts.imported_names_memo
+    if module not in memo:
+        memo[module] = dict(_by_import(program, module))
+    return memo[module]
+
+
+def _by_import(program: Program, module: Module) -> Iterator[tuple[str, Shared]]:
+    for name, bindings in module.scope.bindings.items():
+        binding = bindings[0]
+        if len(bindings) > 1 or binding.kind != "import" or not isinstance(binding.value, ast.alias):
+            continue
+        for value in program.members.imported(binding, module):
+            if isinstance(value, ModuleRef) and value.module is not module:
+                yield from ((f"{name}.{shared.name}", shared) for shared in of_module(program, value.module))
+        source = program.members.source(binding, module)
+        for shared in of_module(program, source) if source is not None and source is not module else ():
+            if shared.name == binding.value.name and shared.setter is None:
+                yield name, shared
+
+
+def _set_by_functions(program: Program, module: Module) -> Iterator[Shared]:
+    """`global records`, `records = open(path)`."""
+    for name, stored in module.set_by_functions.items():
+        for scope, binding in stored:
+            yield from _opened(program, name, binding, scope)
+
+
+def _set_from_outside(program: Program, module: Module) -> Iterator[Shared]:
+    """`archive.records = open(path)`, where the module itself says `records = None`."""
+    for name in _names(module.scope, is_none):
+        for other in program.modules_with(f".{name} ="):
+            for write, scope in other.writes_of(name):
+                holders = program.evaluator.values(write.target.value, Frame(scope))
+                if not write.element and any(isinstance(v, ModuleRef) and v.module is module for v in holders):
+                    yield from _opened(program, name, write.binding, scope)
+
+
+def _put_in(program: Program, module: Module) -> Iterator[Shared]:
+    """`RECORDS = {}`, and `RECORDS[path] = open(path)` in a function."""
+    for name in _names(module.scope, is_made_empty):
+        for scope in module.scopes_around(module.lines_with(name)):
+            if name not in scope.index().bindings or scope is module.scope:
+                for binding in scope.filled.get(name, ()):
+                    yield from _opened(program, name, binding, scope)
+
+
+def _opened(program: Program, name: str, binding: Binding, scope: Scope) -> Iterator[Shared]:
+    if binding.kind != "assign" or not isinstance(binding.value, ast.Call):
+        return
+    handle = opened.opened_at(program, binding.value, Frame(scope))
+    if handle is not None and not _is_closed_by(program, scope, name):
+        yield Shared(name, handle, scope if isinstance(scope, FunctionScope) else None)
+
+
+def _is_closed_by(program: Program, scope: Scope, name: str) -> bool:
+    """Whether the function that opens a handle closes it as well, and builds no loader meanwhile."""
+    closed = (close.func.value for close in scope.closes if isinstance(close.func, ast.Attribute))
+    is_closed = any(dotted(node).rpartition(".")[2] == name for node in closed)
+    return is_closed and scope not in program.facts.building_scopes
+
+
+def _names(scope: Scope, is_wanted: Callable[[ast.AST | None], bool]) -> list[str]:
+    """The names that a scope binds once, and to such a value."""
+    once = {name: found[0] for name, found in scope.index().bindings.items() if len(found) == 1}
+    return [name for name, one in once.items() if one.kind == "assign" and is_wanted(one.value)]
+
+
+# Names of classes
+
+
+def read_of_classes(entry: WorkerEntry) -> Iterator[tuple[Shared, Step, ast.AST, ClassScope]]:
+    """The handles that worker code reads as attributes of a class, whether by an object of it or not."""
+    for module in {step.scope.module: None for step in entry.code.steps}:
+        for cls in module.classes:
+            for shared in _of_class(entry.program, cls):
+                read = next(entry.code.reads(cls, shared.name), None)
+                if read is not None and reaches(entry, shared):
+                    yield shared, *read, cls
+
+
+def _of_class(program: Program, cls: ClassScope) -> list[Shared]:
+    memo = program.facts.class_handles_memo
+    if cls not in memo:
+        is_plain = not fields.is_dataclass(cls) and not conditions.is_guarded(cls.node)
+        in_body = opened.bound_once(program, cls) if is_plain else ()
+        found = [Shared(name, handle) for name, handle in in_body if not cls.writes_of(name)]
+        memo[cls] = [*found, *_stored_on(program, cls)]
+    return memo[cls]
+
+
+def _stored_on(program: Program, cls: ClassScope) -> Iterator[Shared]:
+    """`Records.file = open(path)` in main, or `cls.file = ...` in a class method, where the body says `file = None`."""
+    for name in _names(cls, is_none):
+        for write, method in cls.writes_of(name):
+            if "classmethod" in method.decorators:
+                yield from _opened(program, name, write.binding, method)
+        for module in program.modules_with(f".{name} ="):
+            for write, scope in module.writes_of(name):
+                is_named = not write.element and isinstance(write.target.value, ast.Name)
+                holders = program.evaluator.values(write.target.value, Frame(scope)) if is_named else ()
+                if any(isinstance(v, ClassRef) and v.cls is cls for v in holders):
+                    yield from _opened(program, name, write.binding, scope)
