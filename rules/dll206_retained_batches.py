@@ -3,9 +3,9 @@
 ## What it does
 
 Reports code in main that keeps the tensors that workers sent, for a whole pass over a loader: `list(loader)`,
-`itertools.cycle(loader)`, comprehensions, lists and dicts that get a batch or a part of it in each turn. Views and
-no-ops keep them too: `.detach()`, `.cpu()`, `.numpy()`, slices. Copies and computed results are fine, and so is
-everything without workers, with the `file_system` strategy, or with pinned drawn.
+`[*loader]`, `itertools.cycle(loader)`, comprehensions, lists and dicts that get a batch or a part of it in each turn.
+Views and no-ops keep them too: `.detach()`, `.cpu()`, `.numpy()`, slices. Copies and computed results are fine, and so
+is everything without workers, with the `file_system` strategy, or with pinned batches.
 
 ## Why it breaks workers
 

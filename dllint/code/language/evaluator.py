@@ -46,6 +46,8 @@ _MOST_STEPS = 300
 """Evaluation steps for one question."""
 _NOTHING = 1 << 30
 """No depth: beyond the deepest."""
+_ADDED = (ast.List, ast.Tuple, ast.ListComp, ast.Call)
+"""What stands right of a `+=` that makes a container longer."""
 _FEW_STEPS = 60
 """Evaluation steps for a question whose answer is rarely of use."""
 _DEEPEST = 70
@@ -251,7 +253,7 @@ class Evaluator:
 
     def _augmented(self, value: ast.AST, frame: Frame) -> Values:
         assert isinstance(value, ast.AugAssign)
-        if isinstance(value.op, ast.Add) and isinstance(value.value, (ast.List, ast.ListComp, ast.Call)):
+        if isinstance(value.op, ast.Add) and isinstance(value.value, _ADDED):
             return self.infer(value.value, frame)
         return UNKNOWNS
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dllint.code.language.containers import filled_later
+from dllint.code.language.elements import contents
 from dllint.code.language.values import (
     UNKNOWN,
     UNKNOWNS,
@@ -59,14 +60,16 @@ _LONGEST = 10_000
 def binary(ev: Evaluator, node: ast.BinOp, frame: Frame) -> Values:
     """What `a + b` and its kin give."""
     left, right = ev.infer(node.left, frame), ev.infer(node.right, frame)
+    if not (left and right) and isinstance(node.op, ast.Add):  # a list that grows in a loop: `seen = seen + [x]`
+        return merge((_grown(ev, side, node, frame),) for side in left or right) or UNKNOWNS
     pairs = [(a, b) for a in left for b in right][:16]
-    return merge((_binary(a, node.op, b, node, frame),) for a, b in pairs) or UNKNOWNS
+    return merge((_binary(ev, a, node.op, b, node, frame),) for a, b in pairs) or UNKNOWNS
 
 
-def _binary(left: Value, op: ast.operator, right: Value, node: ast.BinOp, frame: Frame) -> Value:
+def _binary(ev: Evaluator, left: Value, op: ast.operator, right: Value, node: ast.BinOp, frame: Frame) -> Value:
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(left.value, op, right.value, node, frame)
-    known = _number(left, op, right, node) or _joined(left, op, right, node, frame)
+    known = _number(left, op, right, node) or _joined(ev, left, op, right, node, frame)
     if known is not None:
         return known
     if isinstance(op, ast.Mod) and isinstance(left, Const) and isinstance(left.value, str):
@@ -77,13 +80,28 @@ def _binary(left: Value, op: ast.operator, right: Value, node: ast.BinOp, frame:
     return UNKNOWN
 
 
-def _joined(left: Value, op: ast.operator, right: Value, node: ast.AST, frame: Frame) -> Collection | None:
-    """`[a] + [b]`: one list where both are spelled out."""
+def _grown(ev: Evaluator, side: Value, node: ast.AST, frame: Frame) -> Value:
+    is_list = isinstance(side, Collection) and side.kind in ("list", "tuple")
+    return _longer(ev, (side,), node, frame) if is_list and isinstance(side, Collection) else UNKNOWN
+
+
+def _joined(
+    ev: Evaluator, left: Value, op: ast.operator, right: Value, node: ast.AST, frame: Frame
+) -> Collection | None:
+    """`[a] + [b]`: one list, item by item where both are spelled out."""
     if not isinstance(op, ast.Add) or not isinstance(left, Collection) or not isinstance(right, Collection):
         return None
-    if left.each is None and right.each is None and left.kind == right.kind != "dict" and left.frame is right.frame:
+    if left.kind != right.kind or left.kind not in ("list", "tuple"):
+        return None
+    if left.each is None and right.each is None and left.frame is right.frame:
         return Collection(left.kind, node, frame, (*left.items, *right.items))
-    return None
+    return _longer(ev, (left, right), node, frame)
+
+
+def _longer(ev: Evaluator, parts: tuple[Collection, ...], node: ast.AST, frame: Frame) -> Collection:
+    """A list of what some others hold, of which it is not known how many there are."""
+    held = [values for part in parts for values in contents(ev, part)]
+    return Collection(parts[0].kind, node, frame, each=merge(held))
 
 
 def _number(left: Value, op: ast.operator, right: Value, node: ast.AST) -> Number | None:

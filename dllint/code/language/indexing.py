@@ -179,6 +179,10 @@ class _Indexer:
         self.scope.loops.append(node)
         self._target(node.target, "each", node.iter, node, block)
 
+    def _starred(self, node: ast.Starred, owner: ast.AST, block: Block) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self.scope.unpacked.append(node)
+
     def _named(self, node: ast.NamedExpr, owner: ast.AST, block: Block) -> None:
         self._target(node.target, "assign", node.value, node, block)
 
@@ -306,6 +310,7 @@ _EXPRESSIONS: dict[type[ast.AST], Callable[[_Indexer, Any, ast.AST, Block], None
     ast.Lambda: _Indexer._lambda,
     ast.comprehension: _Indexer._comprehension,
     ast.NamedExpr: _Indexer._named,
+    ast.Starred: _Indexer._starred,
     ast.Yield: _Indexer._yield,
     ast.YieldFrom: _Indexer._yield,
 }

@@ -40,6 +40,8 @@ class Scope:
         self.returns: list[ast.Return] = []
         self.yields: list[ast.Yield | ast.YieldFrom] = []
         self.loops: list[ast.For | ast.AsyncFor | ast.comprehension] = []
+        self.unpacked: list[ast.Starred] = []
+        """`*items` in displays and calls."""
         self.subscripts: list[ast.Subscript] = []
         self.deletes: list[ast.AST] = []
         self.closes: list[ast.Call] = []

@@ -30,6 +30,8 @@ def stores(scope: Scope) -> Iterator[Store]:
     for call in scope.index().calls[:_MOST_STORES]:
         if isinstance(call.func, ast.Attribute) and call.func.attr in ADDING and call.args:
             yield Store(call, call.func.value, call.args[-1])
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "update" and _has_new_keys(call):
+            yield Store(call, call.func.value, call.args[0])
         elif last_name(call.func) == "heappush" and len(call.args) == 2:
             yield Store(call, call.args[0], call.args[1])
     seen: set[int] = set()
@@ -43,17 +45,44 @@ def stores(scope: Scope) -> Iterator[Store]:
     yield from _sums(scope)
 
 
+def _has_new_keys(call: ast.Call) -> bool:
+    """Whether `seen.update({key: x})` adds under a key that is not the same each time."""
+    given = call.args[0] if len(call.args) == 1 else None
+    return isinstance(given, ast.Dict) and any(map(_is_new, given.keys))
+
+
+def _is_new(key: ast.expr | None) -> bool:
+    return key is not None and not isinstance(key, ast.Constant)
+
+
 def _sums(scope: Scope) -> Iterator[Store]:
-    """`seen += [x]` and `seen = seen + [x]`."""
+    """`seen += [x]`, `seen = seen + [x]` and `seen = [*seen, x]`."""
     writes = [write.binding for write in scope.writes if not write.element]
     for binding in [b for found in scope.bindings.values() for b in found] + writes:
-        node = binding.node
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-            yield Store(node, node.target, node.value)
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add):
-            target = node.targets[0]
-            if dotted(target) and dotted(target) == dotted(node.value.left):
-                yield Store(node, node.value.left, node.value.right)
+        yield from _sum(binding.node)
+
+
+def is_sum(node: ast.AST) -> bool:
+    """Whether a statement adds to a container: `seen += [x]`, `seen = seen + [x]`."""
+    return any(_sum(node))
+
+
+def _sum(node: ast.AST) -> Iterator[Store]:
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+        yield Store(node, node.target, node.value)
+    if not isinstance(node, ast.Assign) or not dotted(node.targets[0]):
+        return
+    text, value = dotted(node.targets[0]), node.value
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        sides = ((value.left, value.right), (value.right, value.left))
+        yield from (Store(node, before, added) for before, added in sides if dotted(before) == text)
+    elif isinstance(value, (ast.List, ast.Tuple)):
+        whole = [part.value for part in value.elts if isinstance(part, ast.Starred) and dotted(part.value) == text]
+        yield from (Store(node, whole[0], part) for part in value.elts if whole and not isinstance(part, ast.Starred))
+    elif isinstance(value, ast.Dict):
+        pairs = list(zip(value.keys, value.values, strict=True))
+        whole = [part for key, part in pairs if key is None and dotted(part) == text]
+        yield from (Store(node, whole[0], part) for key, part in pairs if whole and _is_new(key))
 
 
 def is_emptied(store: Store, frame: Frame) -> bool:

@@ -23,7 +23,7 @@ from dllint.records import dataclass
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
-_ITERATING = frozenset({"iter", "list", "tuple", "__iter__", "sorted", "set", "dict", "deque", "cycle"})
+_ITERATING = frozenset({"iter", "list", "tuple", "__iter__", "sorted", "set", "dict", "deque", "cycle", "extend"})
 """Last names of the calls that go through all that they are given."""
 _NO_LOADERS = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.BinOp, ast.ListComp)
 _NO_LOADER_CALLS = frozenset({"range", "items", "keys", "values", "split", "parameters", "listdir", "glob", "modules"})
@@ -32,8 +32,11 @@ _DEEPEST = 3
 """Calls outwards in which an epoch loop is looked for."""
 _MOST_USERS = 20
 """Modules that import one which builds loaders, and are looked at."""
+_UNPACKED = pattern(rb"[\[({,][ \t]*\*[A-Za-z_]")
+"""`[*loader]`."""
 _LIKELY = pattern(
-    rb"(?:\bfor\b[^\n]*\bin\b|\byield from\b|\b(?:iter|list|tuple|sorted|cycle|deque)\()"
+    rb"(?:\bfor\b[^\n]*\bin\b|\byield from\b|\b(?:iter|list|tuple|sorted|cycle|deque|extend)\("
+    rb"|[\[({,][ \t]*\*(?=[A-Za-z_]))"
     rb"[^\n]{0,300}?(?:load|batch|data|dl\b|feed|iter|stream)",
     re.IGNORECASE,
 )
@@ -101,7 +104,8 @@ def find(program: Program, module: Module) -> Iterator[Iteration]:
 
 
 def _lines(module: Module) -> list[int]:
-    return sorted({line for word in ("for", "yield", *_ITERATING) for line in module.lines_with(word)})
+    found = {line for word in ("for", "yield", *_ITERATING) for line in module.lines_with(word)}
+    return sorted(found | {module.line_of(match.end()) for match in _UNPACKED.finditer(module.data)})
 
 
 def _likely_lines(module: Module) -> list[int]:
@@ -124,21 +128,26 @@ def in_function(program: Program, scope: FunctionScope) -> list[Iteration]:
 def _in_scope(program: Program, scope: Scope, lines: set[int]) -> Iterator[Iteration]:
     """The iterations that stand in one scope, on these lines."""
     frame = Frame(scope)
+    for node, subject in _subjects(program, scope, frame, lines):
+        yield from (Iteration(loader, node, named, frame) for loader, named in iterated(program, subject, frame))
+
+
+def _subjects(program: Program, scope: Scope, frame: Frame, lines: set[int]) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """What may go through a loader, and the expression that would be that loader."""
     for loop in scope.index().loops:
-        if loop.iter.lineno not in lines and getattr(loop, "lineno", 0) not in lines:
-            continue
-        for loader, named in iterated(program, loop.iter, frame):
-            yield Iteration(loader, loop, named, frame)
+        if loop.iter.lineno in lines or getattr(loop, "lineno", 0) in lines:
+            yield loop, loop.iter
     for passed_on in scope.yields:
         if isinstance(passed_on, ast.YieldFrom):
-            for loader, named in iterated(program, passed_on.value, frame):
-                yield Iteration(loader, passed_on, named, frame)
+            yield passed_on, passed_on.value
+    for unpacked in scope.unpacked:
+        if unpacked.lineno in lines:
+            yield unpacked, unpacked.value
     for call in scope.calls:
-        if call.lineno not in lines or last_name(call.func) not in _ITERATING or _is_looped_over(call):
-            continue
-        subject = _started_by(program, call, frame)
-        for loader, named in iterated(program, subject, frame) if subject is not None else ():
-            yield Iteration(loader, call, named, frame)
+        if call.lineno in lines and last_name(call.func) in _ITERATING and not _is_looped_over(call):
+            subject = _started_by(program, call, frame)
+            if subject is not None:
+                yield call, subject
 
 
 def _is_looped_over(call: ast.Call) -> bool:
@@ -151,6 +160,8 @@ def _started_by(program: Program, call: ast.Call, frame: Frame) -> ast.expr | No
     """The expression that `iter(x)`, `list(x)`, `itertools.cycle(x)` or `x.__iter__()` goes through."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "__iter__":
         return None if call.args else call.func.value
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "extend":
+        return call.args[0] if len(call.args) == 1 else None
     names = {v.name for v in program.evaluator.values(call.func, frame) if isinstance(v, External)}
     return call.args[0] if call.args and names & apis.ITERATES else None
 

@@ -11,7 +11,7 @@ from dllint.code.language import conditions, elements, loops
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.loops import Loop
 from dllint.code.language.scopes import Scope, dotted, last_name
-from dllint.code.language.stores import ADDING, Store, holder, is_emptied, stores
+from dllint.code.language.stores import ADDING, Store, holder, is_emptied, is_sum, stores
 from dllint.code.language.values import (
     Collection,
     Const,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _CONTAINERS = frozenset({"collections.defaultdict", "collections.deque", "collections.OrderedDict"})
-_KEEPS_ALL = frozenset({"list", "tuple", "sorted", "set", "dict", "deque", "cycle", *apis.JOINS_TENSORS})
+_KEEPS_ALL = frozenset({"list", "tuple", "sorted", "set", "dict", "deque", "cycle", "extend", *apis.JOINS_TENSORS})
 _SHOWS = frozenset({"print", "pprint"})
 _OPEN_FILES = 1024
 """What a process may have open where nobody has raised the limit."""
@@ -70,10 +70,19 @@ def of_iteration(program: Program, iteration: Iteration) -> Iterator[Kept]:
         yield from _by_comprehension(program, iteration, node, node.iter)
     elif isinstance(node, ast.Call) and last_name(node.func) in ("iter", "__iter__"):
         yield from _through_next(program, iteration)
-    elif isinstance(node, ast.Call) and last_name(node.func) in _KEEPS_ALL and not _is_bounded_call(node):
+    elif _takes_all(node):
         batch = Batch(iteration.loader, iteration.named, ())
         if drawn.is_tensor(program, batch):
-            yield Kept(node, iteration.frame, batch, iteration.named, is_all=True)
+            around = parent(node)
+            at = around if isinstance(node, ast.Starred) and around is not None else node
+            yield Kept(at, iteration.frame, batch, iteration.named, is_all=True)
+
+
+def _takes_all(node: ast.AST) -> bool:
+    """Whether a call or a display has all batches at once: `list(loader)`, `[*loader]`, `zip(*loader)`."""
+    if isinstance(node, ast.Starred):
+        return not _is_shown(parent(node)) and not _is_shown(node)
+    return isinstance(node, ast.Call) and last_name(node.func) in _KEEPS_ALL and not _is_bounded_call(node)
 
 
 def _passed_on(program: Program, iteration: Iteration, source: ast.AST) -> Iterator[Kept]:
@@ -102,14 +111,18 @@ def _yielded_from(program: Program, node: ast.expr, iteration: Iteration, source
 
 def _is_bounded_call(call: ast.Call) -> bool:
     """`deque(loader, maxlen=4)`; and `print(list(loader))`, which nobody does with more than a handful."""
-    around = parent(call)
-    is_shown = isinstance(around, ast.Call) and isinstance(around.func, ast.Name) and around.func.id in _SHOWS
-    return is_shown or len(call.args) > 1 or any(keyword.arg == "maxlen" for keyword in call.keywords)
+    return _is_shown(call) or len(call.args) > 1 or any(keyword.arg == "maxlen" for keyword in call.keywords)
+
+
+def _is_shown(node: ast.AST | None) -> bool:
+    around = parent(node) if node is not None else None
+    return isinstance(around, ast.Call) and isinstance(around.func, ast.Name) and around.func.id in _SHOWS
 
 
 def _is_cut(program: Program, iteration: Iteration) -> bool:
     """Whether only the first batches are taken: `islice(loader, 4)`, `zip(range(4), loader)`."""
-    head = iteration.node.args[0] if isinstance(iteration.node, ast.Call) else getattr(iteration.node, "iter", None)
+    node = iteration.node
+    head = node.args[0] if isinstance(node, ast.Call) else getattr(node, "iter", getattr(node, "value", None))
     if head is None:
         return False
     frame = iteration.frame
@@ -249,7 +262,7 @@ def _grows(program: Program, value: Value) -> bool:
         return picked and _grows(program, value.origin)
     if isinstance(value, Product):
         return value.name in _CONTAINERS and not any(k.arg == "maxlen" for k in value.node.keywords)
-    return isinstance(value, Collection) and value.kind in ("list", "dict", "set")
+    return isinstance(value, Collection) and value.kind in ("list", "dict", "set", "tuple")
 
 
 def _is_renewed(store: Store, loop: Loop, frame: Frame) -> bool:
@@ -258,15 +271,10 @@ def _is_renewed(store: Store, loop: Loop, frame: Frame) -> bool:
     text = dotted(held_by)
     scope = frame.scope.index()
     if isinstance(held_by, ast.Name):
-        anew = [b.node for b in scope.bindings.get(text, []) if not _is_sum(b.node)]
+        anew = [b.node for b in scope.bindings.get(text, []) if not is_sum(b.node)]
     else:
-        anew = [w.node for w in scope.writes if not w.element and dotted(w.target) == text and not _is_sum(w.node)]
+        anew = [w.node for w in scope.writes if not w.element and dotted(w.target) == text and not is_sum(w.node)]
     return not text or any(loops.holds(loop, node) for node in anew)
-
-
-def _is_sum(node: ast.AST) -> bool:
-    """Whether a statement adds to a container: `seen += [x]`, `seen = seen + [x]`."""
-    return isinstance(node, ast.AugAssign) or (isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp))
 
 
 def _is_shown_by_use(store: Store, loop: Loop, scope: Scope) -> bool:
