@@ -197,7 +197,7 @@ def is_set_from_outside(ev: Evaluator, cls: ClassScope, name: str) -> bool:
 def _outside_writes(ev: Evaluator, cls: ClassScope, name: str) -> Iterator[tuple[AttributeWrite, Frame]]:
     for module in ev.program.modules_with(f".{name} ="):
         for write, scope in module.writes_of(name):
-            if write.element or _is_own(write, scope):
+            if write.element or is_own(write, scope):
                 continue
             frame = Frame(scope)
             holders = ev.infer(write.target.value, frame)
@@ -205,7 +205,8 @@ def _outside_writes(ev: Evaluator, cls: ClassScope, name: str) -> Iterator[tuple
                 yield write, frame
 
 
-def _is_own(write: AttributeWrite, scope: Scope) -> bool:
+def is_own(write: AttributeWrite, scope: Scope) -> bool:
+    """Whether a method stores an attribute on its own object."""
     holder = write.target.value
     return isinstance(scope, FunctionScope) and isinstance(holder, ast.Name) and holder.id == scope.receiver_name
 

@@ -105,33 +105,6 @@ def _on_taken_branches(
     return kept or groups
 
 
-def is_never_reached(ev: Evaluator, node: ast.AST, frame: Frame) -> bool:
-    """Whether a constant of the source keeps control from a node: `if False:`, `if DEBUG:` after `DEBUG = 0`."""
-    return any(_by_constant(ev, test, frame) is (not outcome) for test, outcome in leading_to(node))
-
-
-def _by_constant(ev: Evaluator, test: ast.expr, frame: Frame) -> bool | None:
-    """How a test of a constant, or of a name that is only ever one, comes out: options are set from outside."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        found = _by_constant(ev, test.operand, frame)
-        return None if found is None else not found
-    if isinstance(test, ast.Constant):
-        return bool(test.value)
-    values = ev.values(test, frame) if isinstance(test, ast.Name) else UNKNOWNS
-    return verdict(ev, test, frame) if all(_is_spelled_out(value) for value in values) else None
-
-
-def _is_spelled_out(value: Value) -> bool:
-    """Whether an assignment to a name has the value: not an option's default, or the field of a config."""
-    return isinstance(value, Const) and isinstance(value.node, ast.Constant) and _is_of_name(parent(value.node))
-
-
-def _is_of_name(around: ast.AST | None) -> bool:
-    targets = around.targets if isinstance(around, ast.Assign) else []
-    plain = all(isinstance(target, ast.Name) for target in targets)
-    return around is not None and bool(targets) and plain and not isinstance(parent(around), ast.ClassDef)
-
-
 def is_ruled_out(ev: Evaluator, block: Block, frame: Frame) -> bool:
     """Whether a block is a branch that what is assumed rules out."""
     owner = block.owner

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
-from dllint.code.language import classes, conditions
+from dllint.code.language import classes, conditions, settled
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope, dotted, last_name
@@ -150,7 +150,7 @@ def starts(program: Program, scope: Scope, frame: Frame) -> list[Start]:
 
 
 def _is_reached(program: Program, node: ast.AST, frame: Frame) -> bool:
-    return not conditions.is_never_reached(program.evaluator, node, frame)
+    return not settled.is_never_reached(program.evaluator, node, frame)
 
 
 def _starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from dllint.code.language import classes, conditions, fields
+from dllint.code.language import classes, conditions, fields, settled
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.links import Block, block_of, parent, scope_of, set_parent
 from dllint.code.language.reaching import reaching
@@ -164,6 +164,8 @@ def _may_change(function: ast.expr, receiver: str | None) -> bool:
 
 def _is_passed(program: Program, node: ast.AST, frame: Frame) -> bool:
     """Whether no condition around a node is known to come out otherwise in this activation."""
+    if settled.is_never_reached(program.evaluator, node, frame):
+        return False
     if frame.call is None:
         return True
     blocks = [block for block in block_of(node).chain() if isinstance(block.owner, ast.If)]

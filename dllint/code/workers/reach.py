@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeGuard
 
-from dllint.code.language import classes, conditions
+from dllint.code.language import classes, conditions, settled
 from dllint.code.language.links import parent
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
 from dllint.code.language.values import (
@@ -306,9 +306,11 @@ def _is_none_test(node: ast.AST) -> bool:
 
 
 def is_main_only(program: Program, node: ast.AST, frame: Frame) -> bool:
-    """Whether workers never come to a node: it stands under `if get_worker_info() is None`, or behind a cache that
-    `__init__` has filled."""
-    return _is_cached_by_init(node, frame) or in_worker.is_for_no_worker(program, node, frame)
+    """Whether workers never come to a node: it stands under `if get_worker_info() is None`, behind a cache that
+    `__init__` has filled, or nobody comes to it."""
+    if _is_cached_by_init(node, frame) or in_worker.is_for_no_worker(program, node, frame):
+        return True
+    return settled.is_never_reached(program.evaluator, node, frame)
 
 
 def _is_cached_by_init(node: ast.AST, frame: Frame) -> bool:
