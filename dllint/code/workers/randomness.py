@@ -50,9 +50,14 @@ class SharedGenerator:
 
 def generator(value: Value) -> Product | None:
     """The generator that a value is: made by a library call, and perhaps seeded on the spot."""
-    if isinstance(value, Derived) and value.via == ".manual_seed()":
+    if isinstance(value, Derived) and (value.via == ".manual_seed()" or _is_bound_draw(value)):
         value = value.base
     return value if isinstance(value, Product) and value.name in GENERATORS else None
+
+
+def _is_bound_draw(value: Value) -> bool:
+    """Whether a value is a method of a generator that draws, and that is kept: `self.pick = rng.choice`."""
+    return isinstance(value, Derived) and value.via[1:] in DRAWS and generator(value.base) is not None
 
 
 def shared(entry: WorkerEntry) -> Iterator[SharedGenerator]:
@@ -84,14 +89,27 @@ def _kept(entry: WorkerEntry, item: Item) -> Product | None:
 
 def _uses(entry: WorkerEntry, methods: frozenset[str]) -> Iterator[tuple[Step, ast.Call, ast.expr]]:
     """The calls in worker code that use an object by one of these methods, or draw from a keyword's value."""
+    bound = _bound_draws(entry) if methods is DRAWS else frozenset()
     for step in entry.code.steps:
         for call in step.scope.index().calls:
             named = isinstance(call.func, ast.Attribute) and call.func.attr in methods
             handed = [k.value for k in call.keywords if k.arg in GENERATOR_KEYWORDS] if methods is DRAWS else []
+            handed += [call.func] if last_name(call.func) in bound else []
             if (named or handed) and not is_main_only(entry.program, call, step.frame):
                 if named and isinstance(call.func, ast.Attribute):
                     yield step, call, call.func.value
                 yield from ((step, call, holder) for holder in handed)
+
+
+def _bound_draws(entry: WorkerEntry) -> frozenset[str]:
+    """The names under which methods that draw are kept: of attributes, of the modules, of the functions around."""
+    kept = {item.attribute for item in entry.items if _is_bound_draw(item.value)}
+    scopes = {scope for step in entry.code.steps for scope in step.scope.outer}
+    for scope in scopes:
+        for name, bound in scope.index().bindings.items():
+            if any(isinstance(one.value, ast.Attribute) and one.value.attr in DRAWS for one in bound):
+                kept.add(name)
+    return frozenset(kept)
 
 
 def _is_inherited(entry: WorkerEntry, made: Product, carried: dict[tuple[object, ...], Item], holder: ast.expr) -> bool:

@@ -10,7 +10,7 @@ from dllint.code import apis
 from dllint.code.language.iterators import is_endless
 from dllint.code.language.links import parent
 from dllint.code.language.scopes import FunctionScope, last_name
-from dllint.code.language.values import Collection, Derived, External, Function, Instance, Number, Product, Value
+from dllint.code.language.values import Collection, Const, Derived, External, Function, Instance, Number, Product, Value
 from dllint.code.workers import datasets
 from dllint.code.workers.datasets import Dataset
 from dllint.code.workers.reach import Step
@@ -33,13 +33,25 @@ def asks_for_worker(dataset: Dataset) -> bool:
     """Whether anything in its worker code asks which worker runs it, as far as names and calls tell."""
     for step in dataset.worker.steps:
         for node in ast.walk(step.scope.node):
-            if isinstance(node, (ast.Name, ast.Attribute)) and _speaks_of_worker(last_name(node)):
+            named = isinstance(node, (ast.Name, ast.Attribute)) and _speaks_of_worker(last_name(node))
+            if named and not _is_answer_of_main(dataset, step, node):
                 return True
         for call in step.scope.index().calls:
             for value in dataset.program.evaluator.values(call.func, step.frame):
                 if isinstance(value, External) and value.name in apis.WORKER_QUERIES:
                     return True
     return False
+
+
+def _is_answer_of_main(dataset: Dataset, step: Step, node: ast.AST) -> bool:
+    """Whether it is what `get_worker_info()` gave to `__init__`: that runs in main, where there is no worker."""
+    found = dataset.program.evaluator.values(node, step.frame)
+    origins = [value.origin if isinstance(value, Derived) else value for value in found]
+    asked = [origin for origin in origins if isinstance(origin, Product) and origin.name in apis.WORKER_QUERIES]
+    in_worker = {at.scope for at in dataset.worker.steps}
+    if not asked or any(origin.frame.scope in in_worker for origin in asked):
+        return False
+    return all(origin in asked or isinstance(origin, Const) for origin in origins)
 
 
 def _speaks_of_worker(name: str) -> bool:
@@ -160,6 +172,8 @@ def _comprehends_data(program: Program, value: Collection, depth: int) -> bool:
     source = None
     if isinstance(node, ast.Call) and node.args:
         source = node.args[-1 if last_name(node) in ("map", "filter") else 0]
+    if isinstance(node, ast.Subscript):
+        source = node.value  # a slice
     generators = getattr(node, "generators", None)
     if generators:
         source = generators[0].iter
