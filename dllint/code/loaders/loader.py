@@ -95,6 +95,12 @@ class Loader:
             return made.node
         return self.call
 
+    def made_in(self, frame: Frame) -> Loader:
+        """The same construction as one activation of its function makes it."""
+        if frame is self.frame or not isinstance(self.call, ast.Call):
+            return self
+        return Loader(self.program, self.call, frame, self.api, collect(self.program.evaluator, self.call, frame))
+
     @property
     def callers(self) -> set[Module]:
         """The modules of the call and of the functions on the way to it."""

@@ -201,7 +201,20 @@ def _is_process(value: Value) -> bool:
 
 def _working(program: Program, node: ast.expr, frame: Frame) -> Iterator[Loader]:
     """The loaders with workers that iterating an expression starts."""
-    return (loader for loader, _ in iterations.iterated(program, node, frame) if loader.has_workers)
+    for loader, named in iterations.iterated(program, node, frame):
+        here = _as_made(program, loader, named, frame)
+        if here.has_workers:
+            yield here
+
+
+def _as_made(program: Program, loader: Loader, named: ast.expr, frame: Frame) -> Loader:
+    """A loader with the arguments of the calls that lead to it from here: other callers may give it no workers."""
+    for value in program.evaluator.values(named, frame):
+        if isinstance(value, Product) and value.node is loader.call:
+            here = loader.made_in(value.frame)
+            if here.workers.is_known:
+                return here
+    return loader
 
 
 def find(program: Program) -> Iterator[Script]:
