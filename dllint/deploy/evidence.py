@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, built_for, words_of
 from dllint.deploy.loading import may_load, trains_by_hand
-from dllint.deploy.pages import speaks_of_else
+from dllint.deploy.pages import session, speaks_of_else
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun
 from dllint.deploy.tools import SERVES, is_tool
 from dllint.deploy.training import Training
-from dllint.deploy.workload import Workload
+from dllint.deploy.workload import Start, Workload
 from dllint.kinds import Kind
 from dllint.records import replace
 
@@ -59,6 +59,10 @@ _NO_WORKERS = re.compile(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\
 
 def training(workload: Workload, plan: Plan) -> Training | None:
     """The workload as one that trains with torch; None where the evidence for that is missing or speaks against it."""
+    typed = session(workload, plan)
+    if typed:
+        found = _training(replace(workload, start=Start(("bash", "-c", typed))), plan)
+        return found if found is not None and (found.starts_workers or _says_so(found)) else None
     ways = (workload, *(replace(workload, start=start) for start in workload.also_runs))
     return next((found for way in ways if (found := _training(way, plan)) is not None), None)
 
@@ -252,8 +256,14 @@ def _tests_start_no_workers(plan: Plan) -> bool:
     return not any(loader.module.is_test and not loader.has_no_workers for loader in loaders)
 
 
+def _says_so(found: Training) -> bool:
+    """Whether any of the commands is called a training, or starts one by a launcher."""
+    scripts = [run.script for run in found.runs] + [word for command in found.commands for word in command[:2]]
+    return any(map(_says_training, scripts)) or any(map(_is_launcher, found.commands))
+
+
 def _says_training(script: str) -> bool:
-    return _TRAINS.search(script.removesuffix(".py")) is not None
+    return _TRAINS.search(script.removesuffix(".py").removesuffix(".sh")) is not None
 
 
 def _switches_workers_off(words: Sequence[str]) -> bool:

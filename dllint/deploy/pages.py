@@ -23,6 +23,11 @@ _TO_FILL_IN = re.compile(
     r"|.*[<{\[][^<>{}\[\]]+[>}\]]\.py|(?:your|my)[-_](?:command|cmd|script|program)(?:\.py|\.sh)?"
 )
 """What stands for a command, or a part of it, that the reader puts there."""
+_SHELL = re.compile(r"(?:\S*/)?(?:ba|z|da|k)?sh")
+_FENCE = "```"
+_ELSEWHERE = re.compile(r"(?:sudo +)?(?:nvidia-docker|docker|podman|kubectl|ssh|srun|singularity|apptainer)\b")
+"""What is not typed in a container, as a rule."""
+_LEAVES = re.compile(r"(?:exit|logout)(?: +0)?;?")
 _INTERPRETERS = re.compile(r"python[\d.]*|(?:ba)?sh|-[a-z]+")
 
 
@@ -31,6 +36,28 @@ def speaks_of_else(workload: Workload, plan: Plan) -> bool:
     if not workload.path.endswith(_PAGES):
         return False
     return _is_to_fill_in(workload.start.words) or _OTHER_CHAPTERS.search(_chapter(workload, plan)) is not None
+
+
+def session(workload: Workload, plan: Plan) -> str:
+    """What a Markdown page has people type in a container that it opens a shell in, up to where they leave it again;
+    empty where they are given something to run, or are not seen to leave."""
+    file = next((file for file in plan.of_kind(Kind.MARKDOWN) if file.path == workload.path), None)
+    if file is None or not all(_SHELL.fullmatch(word) or word.startswith("-") for word in workload.start.words):
+        return ""
+    typed: list[str] = []
+    is_code = continued = True
+    for line in file.lines[workload.at.row - 1 :]:
+        if continued:  # the command that opens the shell
+            continued = line.rstrip().endswith("\\")
+        elif line.lstrip().startswith(_FENCE):
+            is_code = not is_code
+        elif is_code and (text := line.strip().removeprefix("$ ").removeprefix("# ")):
+            if _LEAVES.fullmatch(text):
+                return "\n".join(typed)
+            if _ELSEWHERE.match(text):
+                return ""
+            typed.append(text)
+    return ""
 
 
 def _is_to_fill_in(command: tuple[str, ...]) -> bool:

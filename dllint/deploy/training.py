@@ -244,7 +244,7 @@ class Training:
     def demand(self) -> Demand | None:
         """The largest need of one of its loaders; None where none is known."""
         demands = [loader.demand(self.plan.settings.batch_bytes) for loader in self.loaders]
-        known = [demand for demand in demands if demand is not None]
+        known = [demand for demand in demands if demand is not None and demand.bytes]
         return max(known, key=lambda demand: demand.bytes, default=None)
 
     def fits(self, size: int) -> bool:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
 from dllint.code.language.bindings import Binding
+from dllint.code.language.libcalls import merged_call
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
-from dllint.code.language.values import ClassRef, Frame, Function, Super
+from dllint.code.language.values import ClassRef, Frame, Function, Partial, Super, Value
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -45,25 +46,31 @@ class Callers:
         name = owner.name if makes and owner is not None else scope.name
         checked = 0
         for module in self._callers_of(scope, name):
-            for call, around in self._calls_of(module, name, makes):
+            for call, around in self._calls_of(module, name, makes or scope in self._program.facts.building_scopes):
                 checked += 1
                 if checked > _MOST_CALL_SITES:
                     return
                 frame = Frame(around)
-                if self._enters(call, frame, scope, owner if makes else None):
-                    yield call, frame
+                entering = self._entering(call, frame, scope, owner if makes else None)
+                if entering is not None:
+                    yield entering, frame
         if makes and owner is not None:
             yield from self._super_calls(scope, owner)
 
     @staticmethod
-    def _calls_of(module: Module, name: str, makes: bool) -> Iterator[tuple[ast.Call, Scope]]:
-        """The calls of a name in a module; of a class also by a variable that is nothing else: `Exp = Exp_Main`."""
+    def _calls_of(module: Module, name: str, is_sought: bool) -> Iterator[tuple[ast.Call, Scope]]:
+        """The calls of a name in a module; of what is sought by any name also those by a variable or an attribute that
+        is nothing else, or a partial of it: `Exp = Exp_Main`, `self.build = partial(build_loader, train=True)`."""
         yield from module.calls_of(name)
-        if makes and re.search(rb"=[ \t]*(?:\w+\.)*" + name.encode() + rb"[ \t]*$", module.data, re.MULTILINE):
-            for scope in module.scopes_around(module.lines_with(name)):
-                for alias, bindings in scope.index().bindings.items():
-                    if alias != name and any(_is_just(binding, name) for binding in bindings):
-                        yield from ((call, scope) for call in scope.index().calls_of(alias))
+        if not is_sought or not re.search(_renamed(name), module.data, re.MULTILINE):
+            return
+        for scope in module.scopes_around(module.lines_with(name)):
+            for alias, bindings in scope.index().bindings.items():
+                if alias != name and any(_is_just(binding, name) for binding in bindings):
+                    yield from ((call, scope) for call in scope.index().calls_of(alias))
+            for write in scope.writes:
+                if write.name != name and not write.element and _is_just(write.binding, name):
+                    yield from module.calls_of(write.name)
 
     def _callers_of(self, scope: FunctionScope, name: str) -> Iterator[Module]:
         """The modules to look for callers in: the function's own first; tests never speak for a library."""
@@ -104,13 +111,23 @@ class Callers:
     def _is_small(self) -> bool:
         return sum(module.outline.size for module in self._all) < _SMALL
 
+    def _entering(
+        self, call: ast.Call, frame: Frame, scope: FunctionScope, makes: ClassScope | None
+    ) -> ast.Call | None:
+        """The call with which a function is entered: of a partial with what that holds; None where it is another's."""
+        if self._enters(call, frame, scope, makes):
+            return call
+        partial = next((v for v in self._program.evaluator.infer(call.func, frame) if isinstance(v, Partial)), None)
+        entering = call
+        while partial is not None:
+            entering, target = merged_call(partial, entering), partial.target
+            if _is_of(target, scope, makes):
+                return entering
+            partial = target if isinstance(target, Partial) else None
+        return None
+
     def _enters(self, call: ast.Call, frame: Frame, scope: FunctionScope, makes: ClassScope | None) -> bool:
-        for value in self._program.evaluator.infer(call.func, frame):
-            if isinstance(value, Function) and value.scope is scope:
-                return True
-            if makes is not None and isinstance(value, ClassRef) and value.cls is makes:
-                return True
-        return False
+        return any(_is_of(value, scope, makes) for value in self._program.evaluator.infer(call.func, frame))
 
     def _super_calls(self, scope: FunctionScope, owner: ClassScope) -> Iterator[tuple[ast.Call, Frame]]:
         """`super().__init__(...)` and `Base.__init__(self, ...)` in the classes that derive from `owner`."""
@@ -150,6 +167,22 @@ class Callers:
         return found
 
 
+def _is_of(value: Value, scope: FunctionScope, makes: ClassScope | None) -> bool:
+    """Whether a value is a function, or the class that this makes objects of."""
+    if isinstance(value, Function):
+        return value.scope is scope
+    return makes is not None and isinstance(value, ClassRef) and value.cls is makes
+
+
+def _renamed(name: str) -> bytes:
+    """A pattern of what gives a function or class another name."""
+    named = rb"(?:\w+\.)*" + name.encode()
+    return rb"=[ \t]*" + named + rb"[ \t]*$|\bpartial\(\s*" + named + rb"\b"
+
+
 def _is_just(binding: Binding, name: str) -> bool:
+    """Whether a variable is another name of it, or a partial of it."""
     value = binding.value
+    if isinstance(value, ast.Call) and last_name(value.func) == "partial" and value.args:
+        value = value.args[0]
     return binding.kind == "assign" and isinstance(value, (ast.Name, ast.Attribute)) and last_name(value) == name

@@ -8,14 +8,15 @@ NumPy arrays that a collate function passes on go through a pipe; `default_colla
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.code.language import classes
 from dllint.code.language.evaluator import Evaluator
-from dllint.code.language.scopes import FunctionScope, dotted
-from dllint.code.language.values import Collection, Const, Frame, Instance, Product, Value, Values
+from dllint.code.language.scopes import dotted
+from dllint.code.language.values import Collection, Const, Frame, Function, Instance, Product, Value, Values
 from dllint.code.loaders.loader import Loader
+from dllint.code.tensors.plain import are_plain, is_text
+from dllint.code.workers import outputs
 from dllint.code.workers.datasets import parts, read_by
 from dllint.syntax.dtypes import DTYPE_BYTES
 
@@ -65,29 +66,33 @@ class _Reading:
 
 def sample_of(loader: Loader) -> Sample | None:
     """The tensors of one sample of a loader with the default collate function; None if unknown."""
-    collate = loader.option("collate_fn")
-    if collate.absent is not True and not all(isinstance(v, Const) and v.value is None for v in collate.values):
-        return None
+    if not _is_collated_by_default(loader):
+        return Sample(0, is_exact=True) if _hands_on_plain_objects(loader) else None
     program = loader.program
     of = _Reading(program.evaluator)
-    sizes = [_of_dataset(of, instance) for instance in read_by(program, loader)]
-    if not sizes:
-        sizes = [_of_external(of, program, value) for value in loader.dataset_values()]
-    return Sample(of.least(sizes), of.is_exact) if sizes and all(sizes) else None
+    own = [_of_dataset(of, program, instance) for instance in read_by(program, loader)]
+    sizes = own or [_of_external(of, program, value) for value in loader.dataset_values()]
+    is_known = bool(sizes) and (all(sizes) or (bool(own) and of.is_exact))
+    return Sample(of.least(sizes), of.is_exact) if is_known else None
 
 
-def _of_dataset(of: _Reading, instance: Instance) -> int:
-    method = classes.method(of.ev, instance.cls, "__getitem__")
-    if method is None:
-        return 0
-    frame = classes.method_frame(of.ev, instance, method)
-    sizes = [_bytes(of, node, frame, 0) for node in _returns(method)]
-    return of.least(sizes)
+def _is_collated_by_default(loader: Loader) -> bool:
+    collate = loader.option("collate_fn")
+    return collate.absent is True or all(isinstance(v, Const) and v.value is None for v in collate.values)
 
 
-def _returns(method: FunctionScope) -> Iterator[ast.expr]:
-    method.index()
-    return (found.value for found in method.returns if found.value is not None)
+def _hands_on_plain_objects(loader: Loader) -> bool:
+    """Whether a collate function hands on the samples as it got them, and these hold no tensor."""
+    collates, datasets = loader.option("collate_fn").values, loader.dataset_values()
+    if not all(isinstance(v, Function) and outputs.passes_on(v.scope) for v in collates):
+        return False
+    given = [o for v in datasets if isinstance(v, Instance) for o in outputs.samples(loader.program, v)]
+    is_seen = bool(given) and all(isinstance(value, Instance) for value in datasets)
+    return is_seen and all(are_plain(output.parts(loader.program)) for output in given)
+
+
+def _of_dataset(of: _Reading, program: Program, instance: Instance) -> int:
+    return of.least([_bytes(of, each.node, each.frame, 0) for each in outputs.samples(program, instance)])
 
 
 def _of_external(of: _Reading, program: Program, value: Value) -> int:
@@ -147,7 +152,7 @@ def _bytes(of: _Reading, node: ast.expr, frame: Frame, depth: int) -> int:
         if called:
             return called
     values = of.ev.infer(node, frame)
-    if _is_number(node, values):
+    if _is_number(node, values) or (values and all(map(is_text, values))):
         return 0
     size = of.least([_of_value(of, value, depth) for value in values])
     of.is_exact = of.is_exact and size > 0
