@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from dllint.code.language.bindings import Binding
 from dllint.code.language.links import parent, scope_of
+from dllint.code.language.reaching import reaching
 from dllint.code.language.scopes import last_name
 from dllint.code.language.values import Collection
 
@@ -24,7 +26,8 @@ def filled_later(value: Collection) -> list[Binding]:
 
 
 def is_stored_under(binding: Binding, key: str) -> bool:
-    """Whether what is put into a container is put under a constant key: `d["key"] = value`, `d.update(key=value)`."""
+    """Whether what is put into a container is put under a constant key: `d["key"] = value`, `d.update(key=value)`, or
+    under one that is made of pieces which it has, too: `d["train_{}".format(year)] = value`."""
     if isinstance(binding.node, ast.Call):
         return binding.value is not None and _passes_under(binding.node, binding.value, key)
     targets = binding.node.targets if isinstance(binding.node, ast.Assign) else ()
@@ -41,7 +44,31 @@ def _passes_under(call: ast.Call, value: ast.AST, key: str) -> bool:
 
 
 def _is_text(node: ast.AST, text: str) -> bool:
-    return isinstance(node, ast.Constant) and node.value == text
+    """Whether an expression is a text, or may be, as one that is put together of pieces."""
+    if isinstance(node, ast.Name):
+        made = reaching(scope_of(node).index().bindings.get(node.id, []), node)
+        return any(one.kind == "assign" and one.value is not None and _may_be(one.value, text) for one in made)
+    return _may_be(node, text)
+
+
+def _may_be(node: ast.AST, text: str) -> bool:
+    if isinstance(node, ast.Constant):
+        return bool(node.value == text)
+    pieces = [piece for piece in _pieces(node) if piece]
+    return bool(pieces) and re.fullmatch(".*".join(map(re.escape, ("", *pieces, ""))), text) is not None
+
+
+def _pieces(node: ast.AST) -> list[str]:
+    """The literal pieces of a text that is put together: `f"train_{year}"`, `"train_%d" % year`, `"train_" + year`."""
+    if isinstance(node, ast.JoinedStr):
+        return [piece for part in node.values for piece in _pieces(part)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return [piece for whole in _pieces(node.left) for piece in re.split(r"%[a-z]", whole)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _pieces(node.left) + _pieces(node.right)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        return [piece for whole in _pieces(node.func.value) for piece in re.split(r"\{[^{}]*\}", whole)]
+    return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
 
 
 def is_made_empty(node: ast.AST | None) -> bool:

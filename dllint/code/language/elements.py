@@ -209,7 +209,7 @@ def subscript(ev: Evaluator, node: ast.Subscript, frame: Frame) -> Values:
         elif isinstance(value, ClassRef):
             groups.append((value,))
         elif literal is None and isinstance(value, Collection) and value.kind == "dict":
-            groups.append(_under_key_of(ev, value, index, node, frame))
+            groups.append(under_key_of(ev, value, index, node, frame))
         else:
             groups.append(item(ev, value, literal, node, frame))
     if isinstance(node.value, ast.Attribute):
@@ -217,7 +217,7 @@ def subscript(ev: Evaluator, node: ast.Subscript, frame: Frame) -> Values:
     return merge(groups)
 
 
-def _under_key_of(ev: Evaluator, value: Collection, key: ast.expr, node: ast.AST, frame: Frame) -> Values:
+def under_key_of(ev: Evaluator, value: Collection, key: ast.expr, node: ast.AST, frame: Frame) -> Values:
     """`SETS[name]`: what stands under the texts that the key is known to be; else any element."""
     is_asked = isinstance(key, (ast.Name, ast.Attribute)) and (not value.keys or any(map(_is_text, value.keys)))
     keys = ev.infer(key, frame) if is_asked else ()

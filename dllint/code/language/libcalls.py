@@ -133,7 +133,7 @@ def _entry(ev: Evaluator, base: Collection, call: ast.Call, frame: Frame) -> Val
         found = elements.item(ev, base, key.value, call, frame)
         default = ev.infer(call.args[1], frame) if len(call.args) > 1 else ()
         return merge([found, default]) if found == UNKNOWNS else found
-    return elements.item(ev, base, None, call, frame)
+    return elements.under_key_of(ev, base, key, call, frame)
 
 
 def attribute(

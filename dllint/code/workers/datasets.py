@@ -14,6 +14,7 @@ from dllint.code.language.scopes import ClassScope
 from dllint.code.language.values import ClassRef, Collection, Derived, Frame, Instance, Product, Unknown, Value
 from dllint.code.loaders import finding as loaders
 from dllint.code.loaders import iterations
+from dllint.code.loaders.hanging import has_workers_for_some, keys_of
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method
 from dllint.code.workers import state
@@ -281,8 +282,27 @@ def find(program: Program) -> list[Dataset]:
     if any(not r.has_no_workers and not r.module.is_test for r in program.facts.open_readers):
         by_class |= {cls: [] for cls in _by_their_looks(program) if cls not in by_class}
     by_class = {cls: [r for r in readers if not _is_trial(cls, r)] for cls, readers in by_class.items()}
+    by_class = {cls: _surely_reading(program, readers) for cls, readers in by_class.items()}
     elsewhere = _read_by_others(program) if any(not readers for readers in by_class.values()) else set()
     return [Dataset(program, cls, readers) for cls, readers in by_class.items() if readers or cls not in elsewhere]
+
+
+def _surely_reading(program: Program, readers: list[Loader]) -> list[Loader]:
+    """Of what reads a dataset, without loaders that have workers, as far as can be seen, for another of the datasets
+    that they choose from, where one without any reads it, too."""
+    idle = [reader for reader in readers if reader.has_no_workers]
+    return [r for r in readers if not idle or r in idle or not _may_read_another(program, r, idle)]
+
+
+def _may_read_another(program: Program, reader: Loader, idle: list[Loader]) -> bool:
+    """Whether a loader reads one of several datasets: with workers for some alone, or by a name of its own, where the
+    others all choose from the same ones by another name."""
+    choice = {value.cls for value in read_by(program, reader)}
+    if len(choice) == 1:
+        return False
+    keys = keys_of(reader)
+    same = all({value.cls for value in read_by(program, other)} == choice for other in idle)
+    return has_workers_for_some(reader) or (same and bool(keys) and not any(keys & keys_of(other) for other in idle))
 
 
 def _is_trial(cls: ClassScope, reader: Loader) -> bool:
