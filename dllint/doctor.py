@@ -13,8 +13,8 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from dllint.deploy.demand import Demand
+from dllint.deploy.loader_runs import LoaderRun
 from dllint.deploy.sizes import shown
-from dllint.deploy.training import LoaderRun
 from dllint.files import PathError, discover, problem_with
 from dllint.machine import Machine, look
 from dllint.options import byte_size

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable
 from fnmatch import translate
 from typing import TYPE_CHECKING
 
+from dllint.patterns import pattern
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-_GROUP = re.compile(r"[?]P<[^>]*>")
+_GROUP = pattern(r"[?]P<[^>]*>")
 Matcher = Callable[[str], "re.Match[str] | None"]
 
 

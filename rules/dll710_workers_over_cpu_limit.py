@@ -73,7 +73,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.basis import read
-from dllint.deploy.training import LoaderRun, Training
+from dllint.deploy.loader_runs import LoaderRun
+from dllint.deploy.training import Training
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
 

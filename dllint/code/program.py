@@ -7,39 +7,31 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis
 from dllint.code.apis import watched
-from dllint.code.facts import Facts, WorkerEntry
-from dllint.code.language import classes
-from dllint.code.language.callers import Callers
-from dllint.code.language.evaluator import Evaluator
 from dllint.code.language.importing import Importing, imported_modules
-from dllint.code.language.members import Members
 from dllint.code.language.mentions import Mentions
 from dllint.code.language.modules import Module, ModuleTable
 from dllint.code.language.outlines import Outline, defined_names, outlines
-from dllint.code.language.scopes import ClassScope, FunctionScope
-from dllint.code.language.values import Frame
-from dllint.code.loaders.loader import Loader
 from dllint.code.loaders.pins import Pins
-from dllint.code.processes import nested as processes
-from dllint.code.processes import pickling, scripts, start_calls
-from dllint.code.processes.nested import Childless
-from dllint.code.processes.pickling import Carried
-from dllint.code.processes.scripts import Script
-from dllint.code.processes.start_calls import StartMethodCall
-from dllint.code.tensors import forked_ranks
-from dllint.code.tensors.forked_ranks import Launch
-from dllint.code.workers import fetching
-from dllint.code.workers.datasets import Dataset
-from dllint.code.workers.fetching import Fetch
 from dllint.files import Kind, Project, SourceFile
 from dllint.parallel import shares
 from dllint.records import dataclass
 from dllint.settings import Settings
 from dllint.syntax.python import CannotParseError, Data, Source
+
+if TYPE_CHECKING:
+    from dllint.code.facts import Facts
+    from dllint.code.language import classes
+    from dllint.code.language.callers import Callers
+    from dllint.code.language.evaluator import Evaluator
+    from dllint.code.language.members import Members
+    from dllint.code.language.scopes import ClassScope, FunctionScope
+    from dllint.code.language.values import Frame
+    from dllint.code.loaders.loader import Loader
 
 _FEW = 4
 """Targets that are less than one in so many files are few: what has nothing to do with them is left out."""
@@ -73,15 +65,34 @@ class Program:
         self._importing = Importing(self.modules.by_file.values())
         self._with_texts: dict[tuple[str, ...], list[Module]] = {}
         self._imports: dict[Module, tuple[Module, ...]] = {}
-        self.evaluator = Evaluator(self)
         self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.mro_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.methods_memo: dict[tuple[ClassScope, str, ClassScope | None], FunctionScope | None] = {}
-        self.members = Members(self)
         self.config_files: dict[str, Module | None] = {}
         """The config files that its code reads: see `config_files`."""
-        self._callers = Callers(self)
         self._pins: dict[str, Pins] = {}
+
+    # What a project without Python need not even import
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """What the expressions of the program mean."""
+        from dllint.code.language.evaluator import Evaluator
+
+        return Evaluator(self)
+
+    @cached_property
+    def members(self) -> Members:
+        """What the names of modules mean to those who import them."""
+        from dllint.code.language.members import Members
+
+        return Members(self)
+
+    @cached_property
+    def _callers(self) -> Callers:
+        from dllint.code.language.callers import Callers
+
+        return Callers(self)
 
     def _read(self, project: Project) -> Iterator[tuple[SourceFile, Data, Outline | None]]:
         known = self._outlines([file for file in project.files if file.kind is Kind.PYTHON and file.data is None])
@@ -260,11 +271,16 @@ class Program:
 
     def prepare(self) -> None:
         """Find the loaders and the datasets: what all subjects share."""
-        _ = self.facts.worker_entries
+        _ = self.facts.worker_entries if self.modules.by_file else ()
 
     def subjects(self, kind: str) -> Iterable[Any]:
         """All subjects of a rule whose check takes an object of the class `kind`."""
-        return _SUBJECTS[kind](self)
+        if not self.modules.by_file:
+            return self.unreadable if kind == Unreadable.__name__ else ()
+        if kind in _KNOWN:
+            return _KNOWN[kind](self)
+        found: Iterable[Any] = import_module(f"dllint.code.{_SEARCHED[kind]}").find(self)
+        return found
 
     def _unreadable_files(self) -> list[Unreadable]:
         found = list(self.unreadable)
@@ -279,7 +295,14 @@ class Program:
     @cached_property
     def facts(self) -> Facts:
         """The loaders, datasets and worker code."""
+        from dllint.code.facts import Facts
+
         return Facts(self)
+
+    @property
+    def loaders(self) -> list[Loader]:
+        """The constructions of loaders; what they are is not even imported where there is no Python."""
+        return self.facts.loaders if self.modules.by_file else []
 
 
 def _reader(file: SourceFile) -> Callable[[], bytes]:
@@ -339,18 +362,20 @@ def _closure(roots: set[str], derived: dict[str, list[str]]) -> set[str]:
     return found
 
 
-_FINDERS: dict[type, Callable[[Program], Iterable[Any]]] = {
-    Unreadable: Program._unreadable_files,
-    Program: lambda program: [program],
-    Module: lambda program: [m for m in program.parsed_seeds if m.is_target],
-    Loader: lambda program: program.facts.loaders,
-    Dataset: lambda program: program.facts.datasets,
-    WorkerEntry: lambda program: program.facts.worker_entries,
-    Fetch: fetching.find,
-    Script: scripts.find,
-    StartMethodCall: start_calls.find,
-    Carried: pickling.find,
-    Childless: processes.find,
-    Launch: forked_ranks.find,
+_KNOWN: dict[str, Callable[[Program], Iterable[Any]]] = {
+    "Unreadable": Program._unreadable_files,
+    "Program": lambda program: [program],
+    "Module": lambda program: [m for m in program.parsed_seeds if m.is_target],
+    "Loader": lambda program: program.loaders,
+    "Dataset": lambda program: program.facts.datasets,
+    "WorkerEntry": lambda program: program.facts.worker_entries,
 }
-_SUBJECTS = {kind.__name__: find for kind, find in _FINDERS.items()}
+_SEARCHED = {
+    "Fetch": "workers.fetching",
+    "Script": "processes.scripts",
+    "StartMethodCall": "processes.start_calls",
+    "Carried": "processes.pickling",
+    "Childless": "processes.nested",
+    "Launch": "tensors.forked_ranks",
+}
+"""The modules whose `find` looks for subjects of these classes in a program."""

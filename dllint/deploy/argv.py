@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,13 @@ from dllint.code.language.values import UNKNOWNS, Collection, Const, External, F
 from dllint.deploy.commands import Command, Script, Word, commands_in
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.wrappers import unwrapped
+from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-_STARTS = re.compile(rb"docker|podman")
+_STARTS = pattern(rb"docker|podman")
 _SHELL_CALLS = frozenset(
     {"subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen"}
     | {"subprocess.getoutput", "subprocess.getstatusoutput", "os.system", "os.popen", "shlex.split"}
@@ -27,10 +27,10 @@ _SHELL_CALLS = frozenset(
     | {"asyncio.create_subprocess_shell", "fabric.api.run", "fabric.api.local", "fabric.api.sudo"}
 )
 _SHELL_NAMES = frozenset(name.rpartition(".")[2] for name in _SHELL_CALLS)
-_PROGRAM = re.compile(r"docker|podman|sudo$|^env$")
+_PROGRAM = pattern(r"docker|podman|sudo$|^env$")
 _SUBCOMMANDS = ("run", "create", "container", "build", "buildx", "compose")
 _SHELL_MAGICS = ("bash", "sh", "sx", "system", "!")
-_PLACEHOLDER = re.compile(r"\{\w*(?:![rs])?(?::[^{}]*)?\}|%[sdrf]|%\(\w+\)[sdrf]")
+_PLACEHOLDER = pattern(r"\{\w*(?:![rs])?(?::[^{}]*)?\}|%[sdrf]|%\(\w+\)[sdrf]")
 _MOST_WORDS = 200
 
 

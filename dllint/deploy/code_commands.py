@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from dllint.code.language.modules import Module
@@ -10,17 +9,18 @@ from dllint.deploy.commands import Command, Script, commands_in, may_start
 from dllint.deploy.launchers import starts_in_a_cell
 from dllint.deploy.texts import DeployFile
 from dllint.files import Kind, SourceFile
+from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _PROGRAMS = ("docker", "podman")
-_RUNS = re.compile(
+_RUNS = pattern(
     rb"[\"'](?:run|create|container|build|buildx|compose|up|exec)[\"']"
     rb"|(?:docker|podman)(?:(?!docker|podman)[^\n])*[ \t](?:run|create|build|up|exec)\b"
 )
-_EXPRESSION = re.compile(r"(?<![${])\{[^{}\n]+\}")
+_EXPRESSION = pattern(r"(?<![${])\{[^{}\n]+\}")
 """What IPython replaces by the value of a Python expression: `!docker run --shm-size={size}`."""
 
 

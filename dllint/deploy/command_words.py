@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 
 from dllint.deploy.wrappers import SHELLS, words_before
+from dllint.patterns import pattern
 
 _SHELLS = SHELLS | {"su", "runuser"}
-_GIVEN_TEXT = re.compile(r"-[a-z]*c$")
+_GIVEN_TEXT = pattern(r"-[a-z]*c$")
 """Behind this a shell is given what it runs: `bash -lc`, `su - user -c`."""
-_SEPARATORS = re.compile(r"^[;&|()]+$")
-_INTERPRETER_OPTION = re.compile(r"-(?:[bBdEiIOPqsSuvx]+|([WX]))$")
+_SEPARATORS = pattern(r"^[;&|()]+$")
+_INTERPRETER_OPTION = pattern(r"-(?:[bBdEiIOPqsSuvx]+|([WX]))$")
 """Of python; the group has those whose value is the next word."""
-PYTHON = re.compile(r"(?:pypy|python)[\d.]*w?$")
+PYTHON = pattern(r"(?:pypy|python)[\d.]*w?$")
 
 
 def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:

@@ -6,10 +6,14 @@ at (workers x prefetch + 2) batches. The next index is sent to a worker before t
 
 from __future__ import annotations
 
-from dllint.code.loaders.loader import Loader
+from typing import TYPE_CHECKING
+
 from dllint.deploy.sizes import shown
 from dllint.finding import Related
 from dllint.records import dataclass
+
+if TYPE_CHECKING:
+    from dllint.code.loaders.loader import Loader
 
 PREFETCH = 2
 """Batches that a worker loads ahead where nobody says otherwise."""

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dllint.deploy.commands import Command, Word
+from dllint.patterns import pattern
 
 SDK = "docker SDK"
 """The program of an invocation that is a call of the docker SDK."""
 _PROGRAMS = frozenset({"docker", "podman", "nvidia-docker", "nerdctl", "docker.exe", "podman-remote", "podman-hpc"})
-_PROGRAM_VARIABLE = re.compile(r"\$[({]?\w*(?:docker|podman)\w*[)}]?", re.IGNORECASE)
+_PROGRAM_VARIABLE = pattern(r"\$[({]?\w*(?:docker|podman)\w*[)}]?", re.IGNORECASE)
 _GLOBAL_VALUED = frozenset(
     """-H --host -c --context -l --log-level --config --tlscacert --tlscert --tlskey --connection --url --identity
     --root --namespace -n --address""".split()  # noqa: SIM905 - a list of quoted words would fill a page
@@ -56,13 +57,13 @@ _LONG = {
     "a": "attach",
     "o": "output",
 }
-_SHORT = re.compile(r"-[A-Za-z]")
-_ELISION = re.compile(
+_SHORT = pattern(r"-[A-Za-z]")
+_ELISION = pattern(
     r"\.{3,}|\N{HORIZONTAL ELLIPSIS}|\[.*\]|(?i:[<{][^<>{}]{0,60}(?:option|flag|arg)[^<>{}]{0,60}[>}])"
     r"|\$?\{?[A-Z_]*(?:OPTIONS|OPTS|FLAGS)\}?"
 )
 """What stands on a page for options that are left out there."""
-_IMAGE_VARIABLE = re.compile(r"ima?ge?|tag|container|repo|docker_?file|version", re.IGNORECASE)
+_IMAGE_VARIABLE = pattern(r"ima?ge?|tag|container|repo|docker_?file|version", re.IGNORECASE)
 
 
 class Option(NamedTuple):

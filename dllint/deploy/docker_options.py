@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator
 
 from dllint.deploy.commands import Word
@@ -11,15 +10,16 @@ from dllint.deploy.docker_cli import SDK, Invocation
 from dllint.deploy.sizes import DEFAULT_SHM, docker_bytes, docker_sdk_bytes, is_share_of_memory, tmpfs_bytes
 from dllint.deploy.workload import Flaw, FlawKind, Setting, SharedMemory, ShmSource, Workload
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.records import dataclass, field
 
 _SHM = "/dev/shm"
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_DRIVE = pattern(r"[A-Za-z]:[\\/]")
 NO_IPC = "none"
 """The IPC mode of docker and podman in which nothing is mounted at /dev/shm, whatever the size."""
 _OWN_IPC = frozenset({"", "private", "shareable"})
-_CPUSET = re.compile(r"\d{1,5}(?:-\d{1,5})?(?:,\d{1,5}(?:-\d{1,5})?)*")
-_NOFILE = re.compile(r"nofile=(-?\d+)(?::-?\d+)?")
+_CPUSET = pattern(r"\d{1,5}(?:-\d{1,5})?(?:,\d{1,5}(?:-\d{1,5})?)*")
+_NOFILE = pattern(r"nofile=(-?\d+)(?::-?\d+)?")
 
 
 @dataclass(slots=True)

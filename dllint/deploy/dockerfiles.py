@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from dllint.patterns import pattern
 from dllint.records import dataclass, field
 from dllint.syntax.dockerfile import Instruction, unquoted
 
-_VARIABLE = re.compile(r"\\\$|\$(?:(\w+)|\{(\w+)(?:(:?[-+?])([^{}]*))?\})")
-_PAIR = re.compile(r"""(?<![\w.-])([\w.-]+)=((?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')*)""", re.DOTALL)
-_ENVIRONMENT = re.compile(r"venv|virtualenv|\benv\b|-packages|\.local\b|conda|/install\b|^/usr/local(?:/lib[^/]*)?/?$")
+_VARIABLE = pattern(r"\\\$|\$(?:(\w+)|\{(\w+)(?:(:?[-+?])([^{}]*))?\})")
+_PAIR = pattern(r"""(?<![\w.-])([\w.-]+)=((?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')*)""", re.DOTALL)
+_ENVIRONMENT = pattern(r"venv|virtualenv|\benv\b|-packages|\.local\b|conda|/install\b|^/usr/local(?:/lib[^/]*)?/?$")
 """A path that holds installed packages."""
 
 _LONGEST = 20_000

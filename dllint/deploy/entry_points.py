@@ -8,12 +8,14 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dllint.patterns import pattern
+
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _SETUPTOOLS = ("setup.cfg", "setup.py")
 _CONSOLE = "console_scripts"
-_ENTRY = re.compile(
+_ENTRY = pattern(
     r"(?:^|[\"'])[ \t]*([A-Za-z0-9][\w.-]*)[ \t]*=[ \t]*([A-Za-z_][\w.]*)[ \t]*:[ \t]*([A-Za-z_]\w*)", re.MULTILINE
 )
 """One entry of setuptools: a line, or a string, `name = module:function`."""

@@ -23,12 +23,13 @@ from dllint.deploy.tools import SERVES, is_tool
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Start, Workload
 from dllint.kinds import Kind
+from dllint.patterns import pattern
 from dllint.records import replace
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-_TRAINING_IMAGE = re.compile(
+_TRAINING_IMAGE = pattern(
     r"(?:^|/)(?:"
     r"pytorch/pytorch|nvidia/(?:pytorch|nemo)|rocm/pytorch(?:-[\w.-]+)?|mosaicml/(?:pytorch|llm-foundry|composer)"
     r"|ultralytics/(?:ultralytics|yolov\d+)|huggingface/(?:transformers|accelerate)-(?:pytorch[\w-]*|gpu[\w-]*)"
@@ -42,19 +43,19 @@ _LAUNCHERS = frozenset({"torchrun", "deepspeed", "composer"})
 _LIBRARY_TRAINERS = frozenset({"nnUNetv2_train", "nnUNet_train"})
 _LAUNCHING_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
 _TRAINER_IMPORTS = ("from transformers", "import transformers", "from trl", "import trl")
-_EXAMPLES = re.compile(
+_EXAMPLES = pattern(
     r"\b(?:transformers/examples/|trl/(?:trl|examples)/"
     r"|git clone (?:-\S+ )*\S*huggingface/(?:transformers|trl|peft)(?:\.git)?(?=\s|$))"
 )
 """Where scripts of transformers and TRL lie, or are fetched from."""
 _TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "tox", "nox"})
-_TRAINS = re.compile(
+_TRAINS = pattern(
     r"(?:^|[/_.-])(?:pre|re)?(?:train|fine-?tune|finetuning|training|fit)(?:[/_.-]|$|er\b)", re.IGNORECASE
 )
-_NO_TRAINER = re.compile(r"(?:^|[_.-])(?:infer(?:ence)?|predict(?:ion|or)?|serv(?:e|ing)|api|export)$", re.IGNORECASE)
+_NO_TRAINER = pattern(r"(?:^|[_.-])(?:infer(?:ence)?|predict(?:ion|or)?|serv(?:e|ing)|api|export)$", re.IGNORECASE)
 """What a container is called that does not train, where nothing but its image says that it might."""
-_WORKERS_GIVEN = re.compile(rb"\b\w*num_workers\w*[ \t]*=[ \t]*([^\s,)=]+)")
-_NO_WORKERS = re.compile(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers", re.IGNORECASE)
+_WORKERS_GIVEN = pattern(rb"\b\w*num_workers\w*[ \t]*=[ \t]*([^\s,)=]+)")
+_NO_WORKERS = pattern(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers", re.IGNORECASE)
 
 
 def training(workload: Workload, plan: Plan) -> Training | None:
@@ -108,7 +109,7 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     """The evidence that the image gives, where what runs in it says nothing."""
     workload = found.workload
     if workload.launcher.is_workplace and image is not None and image.installs_torch:
-        loaders = (loader for loader in plan.program.facts.loaders if loader.has_workers and not loader.module.is_test)
+        loaders = (loader for loader in plan.program.loaders if loader.has_workers and not loader.module.is_test)
         loader = next(loaders, None)
         if loader is not None:
             return f"PyTorch is installed in its image, and {os.path.basename(loader.path)} starts DataLoader workers"
@@ -155,7 +156,7 @@ def _may_train(commands: list[list[str]], found: Training, plan: Plan) -> bool:
     if any(run.module is None or _says_training(run.script) for run in runs):
         return True
     return any(_runs_tests(command) for command in commands) and any(
-        loader.module.is_test and not loader.has_no_workers for loader in plan.program.facts.loaders
+        loader.module.is_test and not loader.has_no_workers for loader in plan.program.loaders
     )
 
 
@@ -252,7 +253,7 @@ def _runs_tests(command: Sequence[str]) -> bool:
 
 def _tests_start_no_workers(plan: Plan) -> bool:
     """Whether none of the project's tests, as far as they are seen, builds a loader that may have workers."""
-    loaders = plan.program.facts.loaders
+    loaders = plan.program.loaders
     return not any(loader.module.is_test and not loader.has_no_workers for loader in loaders)
 
 
@@ -278,5 +279,5 @@ def _switches_workers_off(words: Sequence[str]) -> bool:
 
 def _project_has_no_workers(plan: Plan) -> bool:
     """Whether the project has loaders, and none of them has workers."""
-    loaders = plan.program.facts.loaders
+    loaders = plan.program.loaders
     return bool(loaders) and all(loader.has_no_workers for loader in loaders)

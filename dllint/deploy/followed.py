@@ -15,6 +15,7 @@ from dllint.deploy.nearest import closest, parts_of
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.wrappers import SHELLS
 from dllint.files import Kind
+from dllint.patterns import pattern
 from dllint.syntax.shell_tree import Arm
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ _MAKEFILES = {
     "gmake": ("makefile", "gnumakefile"),
     "just": ("justfile", ".justfile"),
 }
-_ENTRY = re.compile(r"entry", re.IGNORECASE)
+_ENTRY = pattern(r"entry", re.IGNORECASE)
 _SCRIPT_SUFFIXES = (".sh", ".bash")
-_FIRST = re.compile(r"\$(?:1|\{1(?::?-([^{}$]*))?\})")
+_FIRST = pattern(r"\$(?:1|\{1(?::?-([^{}$]*))?\})")
 """The first word that a script is passed, and what stands for it where there is none."""
 _DEEPEST = 4
 

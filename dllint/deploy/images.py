@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +14,7 @@ from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Build, Flaw, FlawKind, SharedMemory, ShmSource, Workload
 from dllint.files import Kind
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.syntax.dockerfile import Instruction, instructions
 from dllint.syntax.mapped import Mapped
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _SHM = "/dev/shm"
-_INSTALLS_TORCH = re.compile(r"\b(?:install|add)\b[^;&|]*[\s\"'](?:py)?torch(?:vision)?(?=[\s\"'=<>~!\[]|$)")
+_INSTALLS_TORCH = pattern(r"\b(?:install|add)\b[^;&|]*[\s\"'](?:py)?torch(?:vision)?(?=[\s\"'=<>~!\[]|$)")
 _FSTAB = "/etc/fstab"
 _MOST_STAGES = 40
 _Place = Callable[[Instruction], Location]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dllint.code.language.modules import Module
+from dllint.patterns import pattern
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -32,7 +32,7 @@ _WITH_LOADERS = frozenset(
 """Libraries that build loaders for those who use them."""
 _TRAINER = b"Trainer("
 """Of transformers or TRL."""
-_TOP = re.compile(rb"[ \t(]*([A-Za-z_]\w*)")
+_TOP = pattern(rb"[ \t(]*([A-Za-z_]\w*)")
 _MOST_MODULES = 60
 
 

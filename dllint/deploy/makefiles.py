@@ -8,17 +8,18 @@ from typing import NamedTuple
 
 from dllint.deploy.commands import Script
 from dllint.deploy.texts import DeployFile
+from dllint.patterns import pattern
 from dllint.records import dataclass, field
 from dllint.syntax.mapped import Mapped, joined
 
-_ASSIGNED = re.compile(r"(?:export\s+|override\s+)*([A-Za-z_][\w.-]*)\s*(\?|\+|::?:?|!)?=[ \t]*")
-_JUST_ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_][\w-]*)\s*:=\s*[\"']?")
-_REFERENCE = re.compile(r"\$(?:\$|\(([^()$]*)\)|\{([^{}$]*)\}|([A-Za-z@<^]))")
-_JUST_REFERENCE = re.compile(r"\{\{\s*([\w-]+)\s*\}\}")
-_CONDITION = re.compile(r"\s*(?:ifeq|ifneq|ifdef|ifndef)\b")
-_CONDITION_END = re.compile(r"\s*endif\b")
-_RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?![:=])([^=#;]*)(?:#.*)?", re.DOTALL)
-_JUST_RULE = re.compile(r"@?([A-Za-z_][\w-]*)\b[^:]*:(?!=)([^#]*)(?:#.*)?", re.DOTALL)
+_ASSIGNED = pattern(r"(?:export\s+|override\s+)*([A-Za-z_][\w.-]*)\s*(\?|\+|::?:?|!)?=[ \t]*")
+_JUST_ASSIGNED = pattern(r"(?:export\s+)?([A-Za-z_][\w-]*)\s*:=\s*[\"']?")
+_REFERENCE = pattern(r"\$(?:\$|\(([^()$]*)\)|\{([^{}$]*)\}|([A-Za-z@<^]))")
+_JUST_REFERENCE = pattern(r"\{\{\s*([\w-]+)\s*\}\}")
+_CONDITION = pattern(r"\s*(?:ifeq|ifneq|ifdef|ifndef)\b")
+_CONDITION_END = pattern(r"\s*endif\b")
+_RULE = pattern(r"([^\s:=#][^:=#]*?)\s*::?(?![:=])([^=#;]*)(?:#.*)?", re.DOTALL)
+_JUST_RULE = pattern(r"@?([A-Za-z_][\w-]*)\b[^:]*:(?!=)([^#]*)(?:#.*)?", re.DOTALL)
 _VALUED = frozenset({"-C", "--directory", "-f", "--file", "--makefile", "-d", "--working-directory", "--justfile"})
 """Options of make and just with a value of their own."""
 _DEEPEST = 8

@@ -8,27 +8,28 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy.workload import Workload
 from dllint.kinds import Kind
+from dllint.patterns import pattern
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _PAGES = (".md", ".markdown", ".rst", ".txt")
-_OTHER_CHAPTERS = re.compile(
+_OTHER_CHAPTERS = pattern(
     r"^(?!.*train).*\b(?:convert(?:ing)?|conversion|inference|deploy(?:ing|ment)?|serv(?:e|ing)|export(?:ing)?)\b",
     re.IGNORECASE,
 )
 """Headings of pages under which nothing trains."""
-_TO_FILL_IN = re.compile(
+_TO_FILL_IN = pattern(
     r"\.{3,}|\N{HORIZONTAL ELLIPSIS}|\[.*\]|<.*>|\{.*\}|(?:[A-Z]+_)*(?:CMD|COMMANDS?|ARGS?|ARGUMENTS|SCRIPT|PROGRAM)"
     r"|.*[<{\[][^<>{}\[\]]+[>}\]]\.py|(?:your|my)[-_](?:command|cmd|script|program)(?:\.py|\.sh)?"
 )
 """What stands for a command, or a part of it, that the reader puts there."""
-_SHELL = re.compile(r"(?:\S*/)?(?:ba|z|da|k)?sh")
+_SHELL = pattern(r"(?:\S*/)?(?:ba|z|da|k)?sh")
 _FENCE = "```"
-_ELSEWHERE = re.compile(r"(?:sudo +)?(?:nvidia-docker|docker|podman|kubectl|ssh|srun|singularity|apptainer)\b")
+_ELSEWHERE = pattern(r"(?:sudo +)?(?:nvidia-docker|docker|podman|kubectl|ssh|srun|singularity|apptainer)\b")
 """What is not typed in a container, as a rule."""
-_LEAVES = re.compile(r"(?:exit|logout)(?: +0)?;?")
-_INTERPRETERS = re.compile(r"python[\d.]*|(?:ba)?sh|-[a-z]+")
+_LEAVES = pattern(r"(?:exit|logout)(?: +0)?;?")
+_INTERPRETERS = pattern(r"python[\d.]*|(?:ba)?sh|-[a-z]+")
 
 
 def speaks_of_else(workload: Workload, plan: Plan) -> bool:

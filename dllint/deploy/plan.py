@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dllint.code.language.modules import Module
-from dllint.code.loaders.loader import Loader
 from dllint.code.program import Program, Unreadable
 from dllint.deploy import prospects
 from dllint.deploy.imports import Imports
@@ -20,6 +19,7 @@ from dllint.settings import Settings
 from dllint.syntax.python import CannotParseError
 
 if TYPE_CHECKING:
+    from dllint.code.loaders.loader import Loader
     from dllint.deploy.training import Training
     from dllint.deploy.workload import Workload
 
@@ -144,12 +144,12 @@ class Plan:
         which it does not import are none of its own."""
         if script not in self._loaders:
             reached = self._to_loaders.reached_from(script)
-            self._loaders[script] = [loader for loader in self.program.facts.loaders if loader.callers <= reached]
+            self._loaders[script] = [loader for loader in self.program.loaders if loader.callers <= reached]
         return self._loaders[script]
 
     @cached_property
     def _to_loaders(self) -> Imports:
-        return Imports(self.program, {module for loader in self.program.facts.loaders for module in loader.callers})
+        return Imports(self.program, {module for loader in self.program.loaders for module in loader.callers})
 
     def use(self, scripts: Iterable[Module], modules: Collection[Module]) -> bool:
         """Whether a script imports one of some modules, directly or not."""

@@ -38,7 +38,7 @@ def may_train(plan: Plan) -> bool:
         bool(plan.settings.training_images)
         or any(_says(data) for data in _texts(plan))
         or any(plan.program.modules_with(front_end.word) for front_end in CODE_FRONT_ENDS)
-        or bool(plan.program.facts.loaders)
+        or bool(plan.program.loaders)
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def working_loaders(function: FunctionScope, plan: Plan) -> tuple[Loader, ...]:
     """The loaders that certainly have workers, and that a function gets to by its calls or in what it makes."""
-    loaders = [loader for loader in plan.program.facts.loaders if loader.has_workers]
+    loaders = [loader for loader in plan.program.loaders if loader.has_workers]
     return tuple(filter(_Reached(function, plan).holds, loaders)) if loaders else ()
 
 

@@ -5,7 +5,6 @@ The kernel lets only a privileged container do so; any other one is told "permis
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,13 +15,14 @@ from dllint.deploy.images import built_for
 from dllint.deploy.sizes import tmpfs_bytes
 from dllint.deploy.workload import DOCKERFILE, Flaw, FlawKind, Setting, SharedMemory, ShmSource, Workload
 from dllint.finding import Location
+from dllint.patterns import pattern
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _SHM = "/dev/shm"
-_PRIVILEGES = re.compile(rb"privileged|SYS_ADMIN")
-_SIZE = re.compile(r"\bsize=([^,\s]*)")
+_PRIVILEGES = pattern(rb"privileged|SYS_ADMIN")
+_SIZE = pattern(r"\bsize=([^,\s]*)")
 
 
 def heed(workload: Workload, words: Sequence[str], plan: Plan) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from collections.abc import Iterable, Iterator
 
 from dllint.deploy.commands import Command, Script, Word
@@ -12,6 +11,7 @@ from dllint.deploy.texts import DeployFile
 from dllint.deploy.variables import Field, Variables
 from dllint.deploy.wrappers import inner_scripts, reads_script, unwrapped, written_by
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped
 from dllint.syntax.shell import simple_commands
 from dllint.syntax.shell_tree import HereDocument, RawWord, Simple, assigned
@@ -19,8 +19,8 @@ from dllint.syntax.shell_tree import HereDocument, RawWord, Simple, assigned
 _DECLARING = frozenset({"export", "local", "declare", "readonly", "typeset"})
 _READING = frozenset({"read", "getopts", "mapfile", "readarray"})
 _COMPOSE_FILE = "COMPOSE_FILE"
-_OWN_FOLDER = re.compile(r"dirname|BASH_SOURCE|\$0\b|\$\{0|PSScriptRoot|%~dp0")
-_UPWARDS = re.compile(r"(?:/\.\.)+/?$")
+_OWN_FOLDER = pattern(r"dirname|BASH_SOURCE|\$0\b|\$\{0|PSScriptRoot|%~dp0")
+_UPWARDS = pattern(r"(?:/\.\.)+/?$")
 _DEEPEST = 4
 """Scripts within the words of scripts that are followed."""
 _MOST = 20_000

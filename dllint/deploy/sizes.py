@@ -9,18 +9,20 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from dllint.patterns import pattern
+
 MIB = 1 << 20
 GIB = 1 << 30
 DEFAULT_SHM = 64 * MIB
 """What docker, podman, containerd and CRI-O give a container for /dev/shm where nobody says otherwise."""
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-_DOCKER = re.compile(rf"({_NUMBER}) ?(?:([kmgtp])(?:b|ib)?|b)?", re.IGNORECASE | re.ASCII)
-_SDK = re.compile(rf"({_NUMBER})\s*([bkmgt])b?", re.IGNORECASE | re.ASCII)
-_QUANTITY = re.compile(
+_DOCKER = pattern(rf"({_NUMBER}) ?(?:([kmgtp])(?:b|ib)?|b)?", re.IGNORECASE | re.ASCII)
+_SDK = pattern(rf"({_NUMBER})\s*([bkmgt])b?", re.IGNORECASE | re.ASCII)
+_QUANTITY = pattern(
     r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:(Ki|Mi|Gi|Ti|Pi|Ei)|([numkMGTPE])|[eE]([+-]?\d{1,3}))?", re.ASCII
 )
-_TMPFS = re.compile(r"(\d+)([kmgtpe%]?)", re.IGNORECASE | re.ASCII)
+_TMPFS = pattern(r"(\d+)([kmgtpe%]?)", re.IGNORECASE | re.ASCII)
 _BINARY = {unit: 1 << (10 * power) for power, unit in enumerate("kmgtpe", 1)}
 _DECIMAL = {"n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000)}
 _DECIMAL |= {unit: Fraction(1000**power) for power, unit in enumerate("kMGTPE", 1)}

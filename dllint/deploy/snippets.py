@@ -18,29 +18,29 @@ from dllint.syntax.mapped import Mapped, joined
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-_SHEBANG = re.compile(r"#!\s*\S*?(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?(ba|z|k|da|a)?sh\b")
-_FENCE = re.compile(r"^([ \t>]*)(`{3,}|~{3,})[ \t]*\{?\.?([\w+-]*)[^\n]*$", re.MULTILINE)
+_SHEBANG = pattern(r"#!\s*\S*?(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?(ba|z|k|da|a)?sh\b")
+_FENCE = pattern(r"^([ \t>]*)(`{3,}|~{3,})[ \t]*\{?\.?([\w+-]*)[^\n]*$", re.MULTILINE)
 _SHELL_FENCES = frozenset({"sh", "bash", "shell", "zsh", "ksh", "console", "shell-session", "shellsession", "terminal"})
 _OTHER_FENCES = {"powershell": Kind.POWERSHELL, "ps1": Kind.POWERSHELL, "pwsh": Kind.POWERSHELL}
 _OTHER_FENCES |= {"bat": Kind.BATCH, "batch": Kind.BATCH, "cmd": Kind.BATCH}
-_PROMPT = re.compile(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.@:~/-]*[\w~/])?[$%#>\u276f][ \t]+(?=\S)")
-_COMMAND_LINE = re.compile(r"^[ \t>]*(?:\$ )?(?:sudo |\w+=\S* )*(?:nvidia-)?(?:docker|podman)[ \t]", re.MULTILINE)
-_INDENTED = re.compile(r"(?:^|(?<=\n)[ \t]*\r?\n)((?:(?: {4}|\t)[^\n]*(?:\n|$))+)")
-_INDENTED_COMMAND = re.compile(
+_PROMPT = pattern(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.@:~/-]*[\w~/])?[$%#>\u276f][ \t]+(?=\S)")
+_COMMAND_LINE = pattern(r"^[ \t>]*(?:\$ )?(?:sudo |\w+=\S* )*(?:nvidia-)?(?:docker|podman)[ \t]", re.MULTILINE)
+_INDENTED = pattern(r"(?:^|(?<=\n)[ \t]*\r?\n)((?:(?: {4}|\t)[^\n]*(?:\n|$))+)")
+_INDENTED_COMMAND = pattern(
     r"^[ \t]+(?:\$ )?(?:sudo )?(?:nvidia-)?(?:docker|podman) (?:container |image |buildx )?(?:run|create|build) -",
     re.MULTILINE,
 )
-_DIRECTIVE = re.compile(
+_DIRECTIVE = pattern(
     r"^(?P<indent>[ \t]*)(?![ \t])(?:\.\. (?:code-block|code|sourcecode|prompt)::[ \t]*(?P<language>[\w+-]*)|[^\n]*::)"
     r"[ \t]*\r?\n"
     r"(?P<body>(?:[ \t]*\r?\n|(?P=indent)[ \t]+\S[^\n]*(?:\n|$))+)",
     re.MULTILINE,
 )
 """A block of code in reStructuredText: by a directive, or behind a paragraph that ends in `::`."""
-_EXEC = re.compile(r"^Exec\w+[ \t]*=[ \t]*[-@:+!|]*(?P<command>(?:[^\n]*\\\r?\n)*[^\n]*)", re.MULTILINE)
+_EXEC = pattern(r"^Exec\w+[ \t]*=[ \t]*[-@:+!|]*(?P<command>(?:[^\n]*\\\r?\n)*[^\n]*)", re.MULTILINE)
 """What a unit of systemd starts."""
-_SET = re.compile(r"^([ \t]*)set[ \t]+(\"?)([A-Za-z_]\w*)=([^\"\r\n]*)\"?", re.MULTILINE | re.IGNORECASE)
-_PS_SET = re.compile(r"^([ \t]*)\$(?:env:)?([A-Za-z_]\w*)[ \t]*=[ \t]*", re.MULTILINE)
+_SET = pattern(r"^([ \t]*)set[ \t]+(\"?)([A-Za-z_]\w*)=([^\"\r\n]*)\"?", re.MULTILINE | re.IGNORECASE)
+_PS_SET = pattern(r"^([ \t]*)\$(?:env:)?([A-Za-z_]\w*)[ \t]*=[ \t]*", re.MULTILINE)
 
 
 def scripts(file: DeployFile, plan: Plan) -> Iterator[Script]:

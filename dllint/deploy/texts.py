@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from dllint.syntax.python import CannotParseError
     from dllint.syntax.tree import Tree
 
-_KIND = pattern(rb"(?m)^kind:[ \t]*([^\s#]*)")
-"""The kind of an object, at the top of its document."""
+_KIND = pattern(rb"kind:(?<![^\n]kind:)[ \t]*([^\s#]*)")
+"""The kind of an object, at the top of its document; a pattern that starts with plain text is searched for quickest."""
 _LINE_END = pattern("\r\n|\r|\n")
 
 
@@ -46,6 +46,8 @@ class DeployFile:
         """Whether a mark at its start says so."""
         self.data = data.decode("utf-16", "replace").encode("utf-8", "replace") if self.is_utf16 else data
         """The bytes; of a file in UTF-16 those that it has in UTF-8."""
+        self._held: dict[bytes, bool] = {}
+        """What all front ends look for in it."""
 
     @property
     def folder(self) -> str:
@@ -65,7 +67,7 @@ class DeployFile:
     @cached_property
     def lines(self) -> list[str]:
         """The lines without their ends."""
-        return _LINE_END.split(self.text)
+        return _LINE_END.split(self.text) if "\r" in self.text else self.text.split("\n")
 
     @cached_property
     def documents(self) -> Documents:
@@ -118,7 +120,12 @@ class DeployFile:
 
     def has(self, *words: bytes) -> bool:
         """Whether the file holds all these bytes."""
-        return all(word in self.data for word in words)
+        return all(map(self._holds, words))
+
+    def _holds(self, word: bytes) -> bool:
+        if word not in self._held:
+            self._held[word] = word in self.data
+        return self._held[word]
 
     def at(self, row: int, column: int = 1, end_row: int | None = None, end_column: int | None = None) -> Location:
         """A place in it, from (row, column), counted from 1; without an end, up to the end of the row."""

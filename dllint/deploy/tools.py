@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from dllint.deploy.command_words import PYTHON
 from dllint.deploy.makefiles import goals_of
+from dllint.patterns import pattern
 
-SERVES = re.compile(
+SERVES = pattern(
     r"(?:^|[/_.-])(?:tritonserver|torchserve|uvicorn|gunicorn|hypercorn|flask|streamlit|gradio|vllm|sglang|tgi"
     r"|text-generation-launcher|tensorboard|celery|nginx|redis-server|fastapi|bentoml|serve|server|serving"
     r"|api|app|webui|infer|inference|predict|predictor|demo|export|convert|onnx|client|download|preprocess|prepare)"
@@ -49,7 +50,7 @@ _MAY_TRAIN: dict[str, str] = {
     "yolo": "train val mode=train mode=val",
 }
 _MAKERS = frozenset({"make", "gmake", "just"})
-_CHORES = re.compile(
+_CHORES = pattern(
     r"(?:^|[-_.])(?:all|default|build|install|compile|tests?|check|ci|lint|format|fmt|style|quality|typecheck|docs?|html"
     r"|clean|distclean|dist|wheel|sdist|package|release|publish|deploy|image|setup|deps|requirements|env|venv|data|datasets?"
     r"|download|prepare|preprocess|serve|server|api|app|demo|export|infer|inference|predict|coverage|help|version|develop)"

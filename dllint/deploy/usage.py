@@ -8,26 +8,26 @@ import re
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
-from dllint.code.loaders.loader import Loader
 from dllint.deploy.evidence import has_own_loaders, training_image
 from dllint.deploy.images import Image, built_for
-from dllint.deploy.training import LoaderRun, Training
+from dllint.deploy.loader_runs import LoaderRun
+from dllint.deploy.training import Training
 from dllint.deploy.workload import DOCKERFILE
 from dllint.files import Kind
 from dllint.finding import Location, Related
+from dllint.patterns import pattern
 
 if TYPE_CHECKING:
+    from dllint.code.loaders.loader import Loader
     from dllint.deploy.plan import Plan
 
-_EXPLAINS = re.compile(
-    rb"--shm[-_]size|--ipc[= ]host|\bshm_size\b|\bhostIPC\b|\bipc: *[\"']?host|/dev/shm", re.IGNORECASE
-)
-_RUNS_ON_THE_HOST = re.compile(
+_EXPLAINS = pattern(rb"--shm[-_]size|--ipc[= ]host|\bshm_size\b|\bhostIPC\b|\bipc: *[\"']?host|/dev/shm", re.IGNORECASE)
+_RUNS_ON_THE_HOST = pattern(
     rb"\b(?:apptainer|singularity)[ \t]+(?:-\S+[ \t]+)*(?:exec|run|shell|build|pull|instance)\b"
     rb"|--container-image\b|\benroot[ \t]+(?:import|create|start)\b"
 )
 """Apptainer, and enroot as Slurm's pyxis uses it, run images of docker with the machine's own /dev/shm."""
-_PATTERN = re.compile(r"[*?\[]")
+_PATTERN = pattern(r"[*?\[]")
 _KINDS = (
     Kind.MARKDOWN,
     Kind.RESTRUCTURED,
@@ -105,7 +105,7 @@ def _copied_loaders(image: Image, plan: Plan) -> list[Loader]:
     sources = [os.path.normpath(os.path.join(context, copy.source)) for copy in image.copies]
     return [
         loader
-        for loader in plan.program.facts.loaders
+        for loader in plan.program.loaders
         if loader.has_workers and not loader.module.is_test and any(_holds(s, loader.module.absolute) for s in sources)
     ]
 

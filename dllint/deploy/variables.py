@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped, joined
 from dllint.syntax.shell_tree import Assignment, Part, PartKind, RawWord
 
-_SPACE = re.compile(r"\s+")
-_VARIABLE = re.compile(r"\$\w+|\$[@*]|\$\{[^{}]*\}|\$\(.*\)|`.*`")
-_EXPRESSION = re.compile(r"\$\{\{\s*env\.(\w+)\s*\}\}")
+_SPACE = pattern(r"\s+")
+_VARIABLE = pattern(r"\$\w+|\$[@*]|\$\{[^{}]*\}|\$\(.*\)|`.*`")
+_EXPRESSION = pattern(r"\$\{\{\s*env\.(\w+)\s*\}\}")
 """Of GitHub Actions."""
-_FIELD = re.compile(r"\S+")
+_FIELD = pattern(r"\S+")
 _MOST_CHARACTERS = 20_000
 """A value that grows beyond is not followed."""
 _MOST_ITEMS = 500

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Sequence
 
 from dllint.deploy.commands import Word
+from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped, joined
 
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
@@ -61,7 +61,7 @@ _RUN: dict[str, str] = {
     "pixi": "-e --environment --manifest-path --color",
 }
 _SSH_VALUES = frozenset("-" + letter for letter in "BbcDEeFIiJLlmOopQRSWw")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_ASSIGNMENT = pattern(r"[A-Za-z_]\w*=")
 
 
 def unwrapped(words: Sequence[Word]) -> list[Word]:

@@ -14,15 +14,16 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from dllint.patterns import pattern
 from dllint.syntax.python import CannotParseError
 
-_DIRECTIVE = re.compile(r"#\s*([a-zA-Z][a-zA-Z0-9]*)\s*=\s*(.+?)\s*$")
+_DIRECTIVE = pattern(r"#\s*([a-zA-Z][a-zA-Z0-9]*)\s*=\s*(.+?)\s*$")
 _DIRECTIVES = frozenset({"syntax", "escape", "check"})
-_WITH_HEREDOCS = re.compile(r"\s*(?:onbuild\s+)?(?:run|copy|add)\s", re.IGNORECASE)
-_SHELL_WORD = re.compile(r"""(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+""", re.DOTALL)
-_HEREDOC = re.compile(r"\d*<<(-?)([^<]+)$")
-_QUOTES = re.compile(r"[\"']|\\(?=.)")
-_FLAG = re.compile(r"\s*(--[a-z][a-z-]*(?:=\S*)?)")
+_WITH_HEREDOCS = pattern(r"\s*(?:onbuild\s+)?(?:run|copy|add)\s", re.IGNORECASE)
+_SHELL_WORD = pattern(r"""(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+""", re.DOTALL)
+_HEREDOC = pattern(r"\d*<<(-?)([^<]+)$")
+_QUOTES = pattern(r"[\"']|\\(?=.)")
+_FLAG = pattern(r"\s*(--[a-z][a-z-]*(?:=\S*)?)")
 _MOST_DIRECTIVES, _LONGEST_WORD = 5, 40
 _FRONTENDS = frozenset({"dockerfile", "dockerfile-upstream"})
 """Images whose parser is docker's own; others may know further instructions."""

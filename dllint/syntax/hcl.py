@@ -12,9 +12,10 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.records import dataclass, field
 
-_PLAIN = re.compile(
+_PLAIN = pattern(
     r"""(?P<space>[ \t\r]+|\#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z))
     |(?P<heredoc><<-?(?P<tag>\w+)[ \t\r]*\n)
     |(?P<number>-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]))

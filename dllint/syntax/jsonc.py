@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
-_PART = re.compile(
+from dllint.patterns import pattern
+
+_PART = pattern(
     r'"(?:[^"\\\n]|\\.)*"?|//[^\n\r]*|/\*(?:(?!\*/).)*(?:\*/)?'
     r"|,(?=\s*(?:(?://[^\n\r]*[\n\r]|/\*(?:(?!\*/).)*\*/)\s*)*[}\]])",
     re.DOTALL,
 )
-_NO_END = re.compile(r"[^\n\r]")
+_NO_END = pattern(r"[^\n\r]")
 
 
 def masked(text: str) -> str:

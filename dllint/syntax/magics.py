@@ -7,34 +7,36 @@ import re
 import warnings
 from collections.abc import Iterator
 
+from dllint.patterns import pattern
+
 _PYTHON_CELLS = frozenset({"capture", "memit", "prun", "time", "timeit"})
 """Cell magics that run the rest of the cell as Python, in the namespace of the notebook."""
-_PART = re.compile(
+_PART = pattern(
     r"""(?P<string>(?i:[rbuft]{0,2})(?:
             \"{3}(?:\\.|[^\\])*?\"{3} | '{3}(?:\\.|[^\\])*?'{3} | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'))
       | (?P<comment>\#[^\n]*) | (?P<glued>\\\n) | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<end>\n)
       | [\w \t.,=]+ | .""",
     re.VERBOSE | re.DOTALL,
 )
-_COMMAND = re.compile(
+_COMMAND = pattern(
     r"""[ \t]*(?:[%!?]
       | (?:cat|cd|conda|cp|less|ll|load_ext|ls|mamba|man|mkdir|more|mv|pip3?|pwd|reload_ext|rm|rmdir|uv)
         [ \t]+[\w./~-]      # IPython runs these without a sign, too
       | [*\w.]+\?{1,2}[ \t]*$)""",
     re.VERBOSE | re.MULTILINE,
 )
-_CELL_MAGIC = re.compile(r"\s*%%(\w*)[^\n]*")
-_SHELL_CELL = re.compile(
+_CELL_MAGIC = pattern(r"\s*%%(\w*)[^\n]*")
+_SHELL_CELL = pattern(
     r"""\s*%%(?: !
       | (?:bash|sh|sx|system|script[ \t]+(?:-\S+[ \t]+)*(?:ba)?sh)\b
       | (?:write)?file[ \t]+(?:-a[ \t]+)?[^\s]+\.(?:ba)?sh[ \t]*$  # a script that is run later
       )[^\n]*""",
     re.VERBOSE | re.MULTILINE,
 )
-_TO_SHELL = re.compile(r"(?:[ \t]*|[\w.,* \t]+=[ \t]*)(?:!{1,2}|%(?:sx|system)\b)")
+_TO_SHELL = pattern(r"(?:[ \t]*|[\w.,* \t]+=[ \t]*)(?:!{1,2}|%(?:sx|system)\b)")
 """What a line begins with that IPython gives to a shell."""
-_MAY_GO_TO_SHELL = re.compile(rf"^{_TO_SHELL.pattern}", re.MULTILINE)
-_CAPTURED = re.compile(r"([\w.,* \t]+=[ \t]*)(?:!|%(?=[a-zA-Z]))")
+_MAY_GO_TO_SHELL = pattern(rf"^{_TO_SHELL.pattern}", re.MULTILINE)
+_CAPTURED = pattern(r"([\w.,* \t]+=[ \t]*)(?:!|%(?=[a-zA-Z]))")
 
 
 def as_python(cell: str) -> str | None:

@@ -14,13 +14,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.records import replace
 from dllint.syntax.magics import as_python, shell_of
 from dllint.syntax.python import LINE_END, CannotParseError, Source
 
 _LARGEST = 100_000_000
-_BLANK = re.compile(r"[ \t\r\n]*")
-_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL)
+_BLANK = pattern(r"[ \t\r\n]*")
+_ESCAPE = pattern(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL)
 """One character of a text as JSON writes it."""
 
 

@@ -8,24 +8,25 @@ from __future__ import annotations
 
 import re
 
+from dllint.patterns import pattern
 from dllint.records import dataclass, field
 from dllint.syntax.mapped import Mapped
 from dllint.syntax.shell_tree import Arm, Assignment, HereDocument, RawWord, Simple, assigned
 from dllint.syntax.shell_words import ARITHMETIC_END, PLACEHOLDER, WordReader
 
-_BLANK = re.compile(
+_BLANK = pattern(
     r"""(?: [ \t\r\f\v] | \\\r?\n
       | (?: `[ \t]*(?:[#:][^`\n]*)?` | \$\(:[^()`\n]*\) | \$\{IFS\#[^}\n]*\} )(?=[\s\\]|\Z)
     )+""",
     re.VERBOSE,
 )
 """What lies between words; so does a comment within a continued command, by way of a command that gives nothing."""
-_REDIRECTION = re.compile(r"<<<|<<-?|&>>?|>>|>&|<&|<>|>\||[<>]")
+_REDIRECTION = pattern(r"<<<|<<-?|&>>?|>>|>&|<&|<>|>\||[<>]")
 _OPENERS = frozenset({"if", "while", "until"})
 _INNER = frozenset({"then", "else", "elif", "do", "!", "time"})
 _MOST_ARMS = 8
 """So many arms around a command are kept."""
-_EQUALS = re.compile(r"""\s*"?(\$[^\s"]+)"?\s+==?\s+["']?([^\s"'$`]+)["']?\s*""")
+_EQUALS = pattern(r"""\s*"?(\$[^\s"]+)"?\s+==?\s+["']?([^\s"'$`]+)["']?\s*""")
 """What is tested, in `[ "$1" = serve ]`."""
 _CLOSERS = frozenset({"fi", "done", "esac", "}"})
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum, auto
 
+from dllint.patterns import pattern
 from dllint.records import dataclass, field
 from dllint.syntax.mapped import Mapped
 
-ASSIGNED = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?(\+?)=")
+ASSIGNED = pattern(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?(\+?)=")
 """What an assignment begins with: its name, and whether it adds."""
 _MOST_PATTERNS = 100
 """So many patterns before an arm are kept."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 
+from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped
 from dllint.syntax.shell_tree import ASSIGNED, Assignment, Part, PartKind, RawWord, Simple
 
-PLACEHOLDER = re.compile(r"<[A-Za-z][\w ./:|-]*>")
+PLACEHOLDER = pattern(r"<[A-Za-z][\w ./:|-]*>")
 """What documents write for something to fill in: `<image>`."""
-ARITHMETIC_END = re.compile(r"\)\)")
-_PLAIN = re.compile(r"[^\s\\'\"`$;&|<>(){]+|\{(?!\{)")
-_NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-_OPERATOR = re.compile(r":?[-+?=]|%%?|##?|//?|\^\^?|,,?|:|\[|@")
-_DOUBLE = re.compile(r"[^\"\\`$]+")
-_TEMPLATE = re.compile(r"\$?\{\{[^\n]{0,200}?\}\}")
+ARITHMETIC_END = pattern(r"\)\)")
+_PLAIN = pattern(r"[^\s\\'\"`$;&|<>(){]+|\{(?!\{)")
+_NAME = pattern(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+_OPERATOR = pattern(r":?[-+?=]|%%?|##?|//?|\^\^?|,,?|:|\[|@")
+_DOUBLE = pattern(r"[^\"\\`$]+")
+_TEMPLATE = pattern(r"\$?\{\{[^\n]{0,200}?\}\}")
 _MOST_OPEN_QUOTES = 20
 """After so many quotes that nothing closes, the next one ends the script: each costs a second reading of the rest."""
 _DEEPEST = 6

@@ -14,8 +14,8 @@ from dllint.syntax.python import CannotParseError
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The C parser is 15 times faster, and refuses deep nesting instead of running out of stack."""
 
-_NAMED = pattern(r"(?:^|[\s,\[{])[&*][^\s&*]")
-"""An anchor or alias, or what looks like one."""
+_NAMED = pattern(r"[&*](?<![^\s,\[{][&*])[^\s&*]")
+"""An anchor or alias, or what looks like one. It starts with its rarest characters: that is quickest."""
 
 
 class _NamedText(io.StringIO):

@@ -13,6 +13,7 @@ from dllint.deploy.option_words import words_of
 from dllint.deploy.sizes import docker_bytes
 from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Start, Workload
 from dllint.files import Kind
+from dllint.patterns import pattern
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from dllint.deploy.texts import DeployFile
 
 AZURE_ML = Launcher("Azure ML", "give the job `resources: {shm_size: {size}}`", "{gib}g")
-_EXPRESSION = re.compile(r"\$\{\{(?:(?!\$\{\{).)*?\}\}", re.DOTALL)
+_EXPRESSION = pattern(r"\$\{\{(?:(?!\$\{\{).)*?\}\}", re.DOTALL)
 
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:

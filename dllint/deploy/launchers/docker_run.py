@@ -12,11 +12,12 @@ from dllint.deploy.docker_cli import Invocation, run_options, subcommand
 from dllint.deploy.docker_options import apply
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, ShmSource, Start, Workload
+from dllint.patterns import pattern
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-_WHOLE_VARIABLE = re.compile(r"\$\w+|\$[@*]|\$\{[^{}]*\}|\$\([^()]*\)|`[^`]*`|<[^<>]*>|\{\{.*\}\}", re.DOTALL)
+_WHOLE_VARIABLE = pattern(r"\$\w+|\$[@*]|\$\{[^{}]*\}|\$\([^()]*\)|`[^`]*`|<[^<>]*>|\{\{.*\}\}", re.DOTALL)
 
 
 def launcher(program: str) -> Launcher:

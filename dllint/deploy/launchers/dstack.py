@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dllint.deploy.launchers.kubernetes.values import is_known, setting
 from dllint.deploy.sizes import GIB, MIB
 from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Start, Workload
+from dllint.patterns import pattern
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 DSTACK = Launcher("dstack", "give it `resources: {shm_size: {size}}`", "{gib}GB")
 _TYPES = ("task", "dev-environment")
 _OWN = ("commands", "ide", "python", "image")
-_SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(mb|gb|tb)?", re.ASCII)
+_SIZE = pattern(r"(\d+(?:\.\d*)?|\.\d+)(mb|gb|tb)?", re.ASCII)
 _UNITS = {"mb": MIB, "gb": GIB, "tb": GIB << 10, None: GIB}
 """A number alone is in gigabytes."""
 

@@ -11,6 +11,7 @@ from yaml.nodes import MappingNode
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Launcher, Setting, Start, Workload
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ GITLAB = Launcher(
     "GitLab CI", "set `shm_size = {size}` below `[runners.docker]` in the runner's config.toml", "{bytes}", checks=True
 )
 _SCRIPTS = ("before_script", "script", "after_script")
-_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})", re.ASCII)
+_VARIABLE = pattern(r"\$(?:(\w+)|\{(\w+)\})", re.ASCII)
 _UNSEEN = Tree(MappingNode("", []))
 """Stands for a job in another file that one extends."""
 _DEEPEST = 11

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.deploy.sizes import DEFAULT_SHM, MIB, docker_bytes
 from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, SharedMemory, ShmSource, Start, Workload
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.records import replace
 from dllint.syntax.hcl import Block, Body, Value, parse
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from dllint.deploy.texts import DeployFile
 
 NOMAD = Launcher("Nomad", "set `shm_size = {size}` (bytes) in the task's `config`", "{bytes}")
-_VARIABLE = re.compile(r"(?:\"\$\{)?var\.(\w+)(?:\}\")?")
+_VARIABLE = pattern(r"(?:\"\$\{)?var\.(\w+)(?:\}\")?")
 _SHM = "/dev/shm"
 _Variables = dict[str, Value]
 

@@ -12,16 +12,17 @@ from dllint.deploy.docker_options import apply
 from dllint.deploy.option_words import split
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Launcher, Setting, SharedMemory, ShmSource, Start, Workload
+from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 QUADLET = Launcher("quadlet", "write `ShmSize={size}` below `[Container]`")
-_ROW = re.compile(
+_ROW = pattern(
     r"^[ \t]*(?:\[(?P<section>[^\]\n]*)\]|(?P<key>\w+)[ \t]*=[ \t]*(?P<value>(?:.*\\\r?\n)*.*))", re.MULTILINE
 )
-_SPECIFIER = re.compile(r"(?<!%)%[A-Za-z]")
+_SPECIFIER = pattern(r"(?<!%)%[A-Za-z]")
 _OPTIONS = {
     "ShmSize": "shm-size",
     "Volume": "volume",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
@@ -21,6 +20,7 @@ from dllint.deploy.made_nodes import INTEGER, STRING
 from dllint.deploy.made_nodes import marks as made_marks
 from dllint.deploy.workload import Workload
 from dllint.files import Kind
+from dllint.patterns import pattern
 from dllint.syntax.hcl import Block, Body, Value, parse
 from dllint.syntax.jsonc import masked
 from dllint.syntax.python import CannotParseError
@@ -43,9 +43,9 @@ _NAMES = {
     "memory": "memory",
     "name": "jobDefinitionName",
 }
-_HEREDOC = re.compile(r"<<-?\w+[ \t\r]*\n")
-_REFERENCE = re.compile(r"\b(?:local|var)(?:\.\w[\w-]*)+")
-_ARITHMETIC = re.compile(r"(?=[^+*/-]*[+*/-])[\w.\s()+*/-]+")
+_HEREDOC = pattern(r"<<-?\w+[ \t\r]*\n")
+_REFERENCE = pattern(r"\b(?:local|var)(?:\.\w[\w-]*)+")
+_ARITHMETIC = pattern(r"(?=[^+*/-]*[+*/-])[\w.\s()+*/-]+")
 _LONGEST = 300
 """Characters of an expression that is computed."""
 _OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING
 
 from yaml.nodes import MappingNode, ScalarNode
 
 from dllint.deploy.texts import DeployFile
 from dllint.files import Kind
+from dllint.patterns import pattern
 from dllint.syntax.python import CannotParseError
 from dllint.syntax.tree import Tree
 
@@ -26,17 +26,18 @@ OVERRIDE_NAMES = (
 )
 """What compose merges on top by itself."""
 
-_ROOT_SERVICES = re.compile(rb"""^(?:\xef\xbb\xbf|---[ \t]+)?\{?[ \t]*["']?services["']?[ \t]*:""", re.MULTILINE)
-_NAME = re.compile(r"(?:docker-|podman-)?compose\b.*\.ya?ml")
-_TEMPLATE = re.compile(rb"\{\{|\{%|<%")
-_SERVICE_KEYS = re.compile(
+_SERVICES = pattern(rb"""services["']?[ \t]*:""")
+_AT_START_OF_LINE = pattern(rb"""(?:\xef\xbb\xbf|---[ \t]+)?\{?[ \t]*["']?""")
+_NAME = pattern(r"(?:docker-|podman-)?compose\b.*\.ya?ml")
+_TEMPLATE = pattern(rb"\{\{|\{%|<%")
+_SERVICE_KEYS = pattern(
     "build|cap_add|command|container_name|depends_on|deploy|devices|entrypoint|env_file|environment|expose|extends|"
     "extra_hosts|gpus|healthcheck|hostname|image|init|ipc|labels|logging|mem_limit|network_mode|networks|pid|platform|"
     "ports|privileged|profiles|restart|runtime|secrets|shm_size|stdin_open|tmpfs|tty|ulimits|user|volumes|working_dir"
 )
 
 
-_FIRST_KEYS = re.compile(
+_FIRST_KEYS = pattern(
     "cpu_shares|cpuset|dns|dns_search|dockerfile|domainname|external_links|links|log_driver|log_opt|mac_address|"
     "memswap_limit|net|read_only|security_opt|stop_signal|volume_driver|volumes_from"
 )
@@ -47,8 +48,12 @@ def may_be_compose(file: DeployFile) -> bool:
     """Whether the bytes of a file have `services` as a key of the root, or its name says that it is of compose."""
     if file.kind is not Kind.YAML:
         return False
-    has_services = b"services" in file.data and _ROOT_SERVICES.search(file.data) is not None
-    return has_services or (_NAME.fullmatch(file.name) is not None and file.has(b"image"))
+    return _has_services(file.data) or (_NAME.fullmatch(file.name) is not None and file.has(b"image"))
+
+
+def _has_services(data: bytes) -> bool:
+    starts = (found.start() for found in _SERVICES.finditer(data))
+    return any(_AT_START_OF_LINE.fullmatch(data, data.rfind(b"\n", 0, at) + 1, at) for at in starts)
 
 
 def compose_documents(file: DeployFile) -> list[Tree]:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-_DOLLAR = re.compile(r"\$(?:(\$)|([A-Za-z_]\w*)|\{)", re.ASCII)
-_BRACED = re.compile(r"([A-Za-z_]\w*)(:?[-?+])?", re.ASCII)
-_ENV_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*(?:=|:\s)\s*(.*)", re.ASCII)
+from dllint.patterns import pattern
+
+_DOLLAR = pattern(r"\$(?:(\$)|([A-Za-z_]\w*)|\{)", re.ASCII)
+_BRACED = pattern(r"([A-Za-z_]\w*)(:?[-?+])?", re.ASCII)
+_ENV_LINE = pattern(r"\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*(?:=|:\s)\s*(.*)", re.ASCII)
 _DEEPEST = 10
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 from dllint.deploy.launchers.compose.layers import Layer, Merged
 from dllint.finding import Location
+from dllint.patterns import pattern
 
-_COLON = re.compile(r"\{[^{}]*\}|:")
+_COLON = pattern(r"\{[^{}]*\}|:")
 """A colon, or a variable: the colon before its default cuts nothing."""
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_REFERENCE = re.compile(r"\$\{[^{}]*\}|\$\w+")
+_DRIVE = pattern(r"[A-Za-z]:[\\/]")
+_REFERENCE = pattern(r"\$\{[^{}]*\}|\$\w+")
 
 
 class Mount(NamedTuple):

@@ -20,6 +20,7 @@ from dllint.deploy.launchers.docker_run import image_flaws
 from dllint.deploy.sizes import docker_bytes
 from dllint.deploy.workload import Build, Launcher, Setting, SharedMemory, ShmSource, Start, Workload, words_in
 from dllint.finding import Related
+from dllint.patterns import pattern
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ COMPOSE = Launcher("compose", "give the service `shm_size: '{size}b'`")
 SWARM = Launcher(
     "docker stack", "mount a tmpfs: `volumes: [{type: tmpfs, target: /dev/shm, tmpfs: {size: {size}}}]`", "{bytes}"
 )
-_REMOTE = re.compile(r"(?:https?|git|ssh)://|git@|github\.com/")
+_REMOTE = pattern(r"(?:https?|git|ssh)://|git@|github\.com/")
 
 
 def workload(project: ComposeProject, name: str, plan: Plan) -> Workload | None:

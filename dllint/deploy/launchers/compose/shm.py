@@ -10,10 +10,11 @@ from dllint.deploy.launchers.compose.mounts import Mount, is_unknown, mounts
 from dllint.deploy.launchers.compose.projects import ComposeProject
 from dllint.deploy.sizes import DEFAULT_SHM, docker_bytes, is_share_of_memory, tmpfs_bytes
 from dllint.deploy.workload import Flaw, FlawKind, Setting, SharedMemory, ShmSource
+from dllint.patterns import pattern
 from dllint.records import dataclass
 
-_FLOAT = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?", re.ASCII)
-_INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F_]+|0[oO]?[0-7_]+|0[bB][01_]+|[1-9][\d_]*|0)", re.ASCII)
+_FLOAT = pattern(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?", re.ASCII)
+_INTEGER = pattern(r"[-+]?(0[xX][0-9a-fA-F_]+|0[oO]?[0-7_]+|0[bB][01_]+|[1-9][\d_]*|0)", re.ASCII)
 _IN_MEMORY = ("/dev/shm", "/run")
 """Folders of a machine that are in memory."""
 _MISPLACED = ((), ("resources",), ("resources", "limits"), ("resources", "reservations"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from yaml.nodes import Node, ScalarNode, SequenceNode
@@ -15,14 +14,15 @@ from dllint.code.language.values import Collection, Const, Frame, Product
 from dllint.deploy.launchers.kubernetes.values import UNSEEN
 from dllint.deploy.made_nodes import BOOLEAN, INTEGER, NULL, mapping, marks, string
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-_UNDERSCORE = re.compile(r"_([a-z])")
+_UNDERSCORE = pattern(r"_([a-z])")
 _NAMES = {"host_ipc": "hostIPC", "host_pid": "hostPID"}
-_MODEL = re.compile(r"(?:\w+\.)*V\d\w+")
+_MODEL = pattern(r"(?:\w+\.)*V\d\w+")
 _GROWING = ("append", "extend", "insert", "update", "setdefault")
 _DEEPEST = 30
 

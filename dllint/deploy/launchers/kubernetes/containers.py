@@ -20,6 +20,7 @@ from dllint.deploy.launchers.kubernetes.values import (
 )
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Launcher, Setting, Start, Workload
+from dllint.patterns import pattern
 from dllint.syntax.tree import Tree
 
 KUBERNETES = Launcher(
@@ -30,11 +31,11 @@ KUBERNETES = Launcher(
     takes_all=True,
 )
 
-_REFERENCE = re.compile(r"\$?\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
-_OPTION = re.compile(r"--?\w[\w.-]*=")
-_TRAINS = re.compile(r"torchrun|torch\.distributed|accelerate|deepspeed|train|fine.?tune|\bfit\b", re.IGNORECASE)
-_TEMPLATE = re.compile(r"\{\{(?:(?!\{\{).)*?\}\}", re.DOTALL)
-_GPU = re.compile(r"[^/]+/(?:gpu|mig-|shared-gpu|vgpu)")
+_REFERENCE = pattern(r"\$?\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
+_OPTION = pattern(r"--?\w[\w.-]*=")
+_TRAINS = pattern(r"torchrun|torch\.distributed|accelerate|deepspeed|train|fine.?tune|\bfit\b", re.IGNORECASE)
+_TEMPLATE = pattern(r"\{\{(?:(?!\{\{).)*?\}\}", re.DOTALL)
+_GPU = pattern(r"[^/]+/(?:gpu|mig-|shared-gpu|vgpu)")
 
 
 def workload(container: Container, pod: Pod, file: DeployFile) -> Workload | None:

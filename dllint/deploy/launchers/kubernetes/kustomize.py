@@ -7,7 +7,6 @@ of its own.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from yaml.nodes import MappingNode, Node, ScalarNode
 
 from dllint.deploy.launchers.kubernetes.objects import objects
-from dllint.deploy.launchers.kubernetes.patches import applied, merged, with_image
+from dllint.deploy.launchers.kubernetes.patches import applied, image_names, merged, with_image
 from dllint.files import Kind
 from dllint.finding import Related
+from dllint.patterns import pattern
 from dllint.records import dataclass, field
 from dllint.syntax.python import CannotParseError
 from dllint.syntax.tree import Tree, trees
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from dllint.deploy.texts import DeployFile
 
 _NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-_BUILT_IN = re.compile(r"v1|(?:apps|batch)/v\w+")
+_BUILT_IN = pattern(r"v1|(?:apps|batch)/v\w+")
 """Versions of Kubernetes' own kinds, whose lists kustomize merges by key."""
-_PLAIN_PATTERN = re.compile(r"(?:[\w/-]|\.\*|\|){0,100}")
+_PLAIN_PATTERN = pattern(r"(?:[\w/-]|\.\*|\|){0,100}")
 _DEEPEST = 30
 _MOST_OBJECTS = 5_000
 
@@ -88,6 +88,7 @@ class _Kustomize:
         self.found = Builds()
         self._trees: dict[str, Tree | None] = {}
         self._built: dict[str, list[_Object]] = {}
+        self._images: dict[int, tuple[Node, frozenset[str]]] = {}
 
     def uses(self, folder: str) -> Iterator[str]:
         """The folders with a kustomization that the one in `folder` includes."""
@@ -125,7 +126,15 @@ class _Kustomize:
         images = tree.get("images")
         for image in images.items() if images is not None else ():
             for item in found:
-                item.node = with_image(item.node, image)
+                if image.text_of("name") in self._images_in(item.node):
+                    item.node = with_image(item.node, image)
+
+    def _images_in(self, node: Node) -> frozenset[str]:
+        """The names of the images in a document; what many overlays share is looked through once."""
+        known = self._images.get(id(node))
+        if known is None:
+            known = self._images[id(node)] = (node, image_names(node))  # the node is kept, and its id with it
+        return known[1]
 
     def _tree(self, folder: str) -> Tree | None:
         if folder not in self._trees:

@@ -6,7 +6,6 @@ file, so that its places are places in the file.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -14,10 +13,11 @@ from yaml.nodes import MappingNode, Node, ScalarNode
 
 from dllint.deploy.launchers.kubernetes.pods import is_object
 from dllint.deploy.texts import DeployFile
+from dllint.patterns import pattern
 from dllint.syntax.python import CannotParseError
 from dllint.syntax.tree import Tree, trees
 
-_HERE = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
+_HERE = pattern(r"<<-?[ \t]*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
 _DEEPEST = 8
 _DEEPEST_LIST = 4
 _MOST_TEXTS = 100

@@ -24,6 +24,7 @@ _MERGED_BY = {
 """Lists of Kubernetes' own kinds whose items are merged, by the key that tells which; all others are replaced."""
 _DEEPEST = 60
 _DIRECTIVE = "$patch"
+_IMAGE = "image"
 
 
 def merged(base: Node, patch: Node, *, by_key: bool, depth: int = 0) -> Node:
@@ -143,6 +144,27 @@ def with_image(root: Node, image: Tree) -> Node:
     return _with_images(root, renamed, {}, 0)
 
 
+def image_names(root: Node) -> frozenset[str]:
+    """The names of all images in a document, without their tags."""
+    found = set()
+    seen: set[int] = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ScalarNode) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, SequenceNode):
+            pending += node.value
+            continue
+        for key, value in node.value:
+            if not isinstance(value, ScalarNode):
+                pending.append(value)
+            elif key.value == _IMAGE:
+                found.add(_image_name(str(value.value)))
+    return frozenset(found)
+
+
 def _with_images(node: Node, renamed: Callable[[str], str], done: dict[int, Node], depth: int) -> Node:
     """A document with its images called otherwise; what does not change is shared."""
     if isinstance(node, ScalarNode) or id(node) in done or depth > _DEEPEST:
@@ -162,7 +184,7 @@ def _with_images(node: Node, renamed: Callable[[str], str], done: dict[int, Node
 
 def _image(key: Node, value: Node, renamed: Callable[[str], str]) -> Node:
     """The value of an entry, renamed if it is an image's."""
-    if key.value != "image" or not isinstance(value, ScalarNode):
+    if key.value != _IMAGE or not isinstance(value, ScalarNode):
         return value
     text = renamed(str(value.value))
     return value if text == value.value else ScalarNode(value.tag, text, value.start_mark, value.end_mark)

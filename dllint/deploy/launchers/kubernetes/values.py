@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TypeVar
 
 from dllint.deploy.sizes import quantity
 from dllint.deploy.workload import Setting
+from dllint.patterns import pattern
 from dllint.syntax.tree import Tree
 
 _T = TypeVar("_T")
@@ -17,9 +17,7 @@ UNSEEN = "{{"
 MAYBE = "tag:dllint,2026:maybe"
 """The tag of a value that a template puts in under a condition that cannot be told."""
 
-_PLACEHOLDER = re.compile(
-    r"\{\{|\$\{|\$\(|\$[A-Za-z_]|<[A-Za-z_ .-]+>|@[A-Za-z_]+@|%[A-Za-z_]+%|__[A-Z_]+__|\{[A-Za-z_]"
-)
+_PLACEHOLDER = pattern(r"\{\{|\$\{|\$\(|\$[A-Za-z_]|<[A-Za-z_ .-]+>|@[A-Za-z_]+@|%[A-Za-z_]+%|__[A-Z_]+__|\{[A-Za-z_]")
 
 
 def is_known(text: str) -> bool:

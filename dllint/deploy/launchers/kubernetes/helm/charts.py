@@ -12,6 +12,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from dllint.deploy.launchers.kubernetes.helm.expressions import Scope, Values
 from dllint.deploy.launchers.kubernetes.helm.render import MARK, Put, Rendered, rendered
 from dllint.deploy.launchers.kubernetes.values import MAYBE, UNSEEN
+from dllint.patterns import pattern
 from dllint.syntax.python import CannotParseError
 from dllint.syntax.tree import Tree, trees
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _VALUES = ("values.yaml", "values.yml")
 _CHART = ("Chart.yaml", "Chart.yml")
-_OTHER_VALUES = re.compile(r"values[-_.].+\.ya?ml|.+[-_.]values\.ya?ml")
+_OTHER_VALUES = pattern(r"values[-_.].+\.ya?ml|.+[-_.]values\.ya?ml")
 _DEEPEST = 6
 _STR, _NULL, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:null", "tag:yaml.org,2002:merge"
 

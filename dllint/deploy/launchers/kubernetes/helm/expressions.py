@@ -5,15 +5,15 @@ Whatever needs a cluster, a release or a named template is unknown, and so is al
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
+from dllint.patterns import pattern
 from dllint.records import dataclass, field
 from dllint.syntax.tree import Tree
 
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"?|`[^`]*`|[()|]|[^\s()|"`]+')
+_TOKEN = pattern(r'"(?:\\.|[^"\\])*"?|`[^`]*`|[()|]|[^\s()|"`]+')
 _DEEPEST = 20
-_VERB = re.compile(r"%[svdq]")
+_VERB = pattern(r"%[svdq]")
 
 
 @dataclass(frozen=True, slots=True)

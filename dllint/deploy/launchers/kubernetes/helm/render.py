@@ -11,16 +11,17 @@ import re
 from typing import NamedTuple
 
 from dllint.deploy.launchers.kubernetes.helm.expressions import UNKNOWN, Scope, Value, evaluate
+from dllint.patterns import pattern
 from dllint.records import dataclass, field
 
-_ACTION = re.compile(
+_ACTION = pattern(
     r"\{\{-?(\s*/\*(?:(?!\{\{).)*?\*/\s*|(?:\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|(?!\{\{)[^\"`])*?)-?\}\}", re.DOTALL
 )
-_JINJA = re.compile(r"\{%(?:(?!\{%).)*?%\}|\{#(?:(?!\{#).)*?#\}", re.DOTALL)
-_CONTROL = re.compile(r"(if|else if|else|end|with|range|define|block|template|break|continue)\b\s*(.*)", re.DOTALL)
-_ASSIGNMENT = re.compile(r"(\$\w*)\s*(:?=)\s*(.*)", re.DOTALL)
-_INDENT = re.compile(r"\bn?indent\s+(\d+)")
-_NOT_END = re.compile(r"[^\n]")
+_JINJA = pattern(r"\{%(?:(?!\{%).)*?%\}|\{#(?:(?!\{#).)*?#\}", re.DOTALL)
+_CONTROL = pattern(r"(if|else if|else|end|with|range|define|block|template|break|continue)\b\s*(.*)", re.DOTALL)
+_ASSIGNMENT = pattern(r"(\$\w*)\s*(:?=)\s*(.*)", re.DOTALL)
+_INDENT = pattern(r"\bn?indent\s+(\d+)")
+_NOT_END = pattern(r"[^\n]")
 _LISTS = frozenset(
     ("containers", "initContainers", "volumes", "volumeMounts", "volumeClaimTemplates", "env", "envFrom", "command")
 ) | frozenset(("args", "ports", "imagePullSecrets", "tolerations", "hostAliases", "extraVolumes", "extraVolumeMounts"))
@@ -30,7 +31,7 @@ _DEEPEST = 100
 _MOST_ACTIONS = 5_000
 _LONGEST_LINE = 2_000
 _FARTHEST_SIBLING = 500
-MARK = re.compile(f"([\U000f0000-\U000ffffd]){_FILLER}*")
+MARK = pattern(f"([\U000f0000-\U000ffffd]){_FILLER}*")
 
 
 class Put(NamedTuple):

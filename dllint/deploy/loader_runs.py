@@ -1,0 +1,177 @@
+"""The loaders of what a workload runs: how many workers each starts there, and the shared memory that it needs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from dllint.code.language.links import parent
+from dllint.code.language.modules import Module
+from dllint.code.language.options import option_names
+from dllint.code.language.scopes import FunctionScope, dotted, last_name
+from dllint.code.language.values import Const, Unknown, Value
+from dllint.code.loaders.loader import Loader
+from dllint.code.tensors import shapes
+from dllint.code.tensors.shapes import Sample
+from dllint.deploy.demand import PREFETCH, Demand
+from dllint.deploy.ranks import ranks
+from dllint.deploy.runs import ScriptRun
+from dllint.finding import Related
+
+Environment = Mapping[str, str | None]
+"""The variables that a container is given; None for a value that cannot be known."""
+_ONE_RANK = ("rank", "is_main", "master")
+"""Parts of names in a test that lets only one rank pass."""
+_DECLARING = frozenset({"add_argument", "option", "Option"})
+"""What argparse, click and typer declare an option with."""
+
+
+class LoaderRun:
+    """One loader of a script, with what the command passes, and the container's environment, put in."""
+
+    def __init__(self, loader: Loader, run: ScriptRun | None, environment: Environment | None = None) -> None:
+        self.loader = loader
+        self.run = run
+        self.given = run.given() if run is not None else {}
+        self.environment = environment or {}
+
+    def numbers(self, name: str) -> list[int] | None:
+        """The whole numbers that an argument can be; None if any of them cannot be known."""
+        option = self.loader.option(name)
+        if option.absent is None and name != "num_workers":
+            return None
+        found = []
+        for value in option.defaults:
+            number = self._number(value)
+            if number is None:
+                return None
+            found.append(number)
+        return found or None
+
+    def _number(self, value: Value) -> int | None:
+        text = self._passed(value)
+        if text is None and self.environment and isinstance(value, Const) and _variable(value) in self.environment:
+            # What the container sets but nobody can see is no number.
+            text = self.environment[_variable(value)] or ""
+        if text is None:
+            known = value.value if isinstance(value, Const) else None
+            return known if isinstance(known, int) and not isinstance(known, bool) else None
+        try:
+            return int(text)
+        except ValueError:
+            return None
+
+    def _passed(self, value: Value) -> str | None:
+        """What the command, or the script itself, passes for the option that a value is the default of."""
+        names = [value.name] if isinstance(value, Unknown) else _names_of(value) if isinstance(value, Const) else ()
+        texts = (self.given[name] if name in self.given else self._set_by_script(name) for name in names)
+        return next((text for text in texts if text is not None), None)
+
+    def _set_by_script(self, name: str) -> str | None:
+        script = self.run.module if self.run is not None and "workers" in name else None
+        return _setting(name, script) if script is not None and script is not self.loader.module else None
+
+    @property
+    def workers(self) -> int | None:
+        """The fewest workers that it starts; None if that cannot be known."""
+        numbers = self.numbers("num_workers")
+        return min(numbers) if numbers else None
+
+    @property
+    def most_workers(self) -> int | None:
+        """The most workers that it starts; None if that cannot be known."""
+        numbers = self.numbers("num_workers")
+        return max(numbers) if numbers else None
+
+    def related(self) -> Related:
+        """The loader, for the way of a finding."""
+        many = "worker" if self.workers == 1 else "workers"
+        return Related(f"{self.workers} {many} started by this loader", self.loader.location)
+
+    def demand(self, batch_bytes: int | None) -> Demand | None:
+        """What it needs; None where a number of the formula is unknown. `batch_bytes`: what the user says it is."""
+        workers = self.workers
+        if not workers or workers < 0:
+            return None
+        if self.loader.option("prefetch_factor").absent:
+            prefetch: list[int] = [PREFETCH]
+        else:
+            prefetch = self.numbers("prefetch_factor") or []
+        batch = Sample(batch_bytes, is_exact=True) if batch_bytes else self._batch()
+        if batch is None or not prefetch or min(prefetch) < 1:
+            return None
+        is_exact = batch.is_exact and len(set(prefetch)) == 1 and workers == self.most_workers
+        return Demand(self.loader, workers, min(prefetch), batch.bytes, is_exact, self.ranks)
+
+    @cached_property
+    def ranks(self) -> int:
+        """In how many processes of the container it is built, at least."""
+        around = parent(self.loader.call)
+        while around is not None:
+            if isinstance(around, ast.If) and any(word in ast.unparse(around.test) for word in _ONE_RANK):
+                return 1
+            around = parent(around)
+        return ranks(self.run)
+
+    def _batch(self) -> Sample | None:
+        sizes = self.numbers("batch_size")
+        if not sizes or min(sizes) < 1 or self.loader.option("batch_sampler").is_surely_given():
+            return None
+        sample = shapes.sample_of(self.loader)
+        if sample is None:
+            return None
+        return Sample(sample.bytes * min(sizes), sample.is_exact and len(set(sizes)) == 1)
+
+
+def _setting(name: str, script: Module) -> str | None:
+    """The number of workers that a script gives by this name to what it makes, loaders aside: `Config(num_workers=0)`;
+    None where it gives none, or several."""
+    calls = (call for scope in script.scopes_around(script.lines_with(name)) for call in scope.index().calls)
+    found = {
+        str(keyword.value.value)
+        for call in calls
+        if not last_name(call.func).endswith("Loader")
+        for keyword in call.keywords
+        if keyword.arg == name and isinstance(keyword.value, ast.Constant)
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _variable(default: Const) -> str:
+    """The variable of the environment that a default holds for where nobody sets it; empty where there is none."""
+    inside: ast.AST | None = default.node
+    while isinstance(inside, ast.Call):
+        if name := _read_variable(inside):
+            return name
+        inside = inside.args[0] if inside.args else None
+    around = parent(default.node)
+    while around is not None and not isinstance(around, ast.stmt):
+        if name := _read_variable(around):
+            return name
+        around = parent(around)
+    return ""
+
+
+def _read_variable(node: ast.AST) -> str:
+    if not isinstance(node, ast.Call) or not dotted(node.func).endswith(("environ.get", "getenv")) or not node.args:
+        return ""
+    name = node.args[0]
+    return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
+
+
+def _names_of(default: Const) -> Iterator[str]:
+    """The names by which the command line may give something else than a default: the options of argparse and click
+    around it (`-j` and `--workers` are one), the parameter, or the field of a class, which it is the default of."""
+    around = parent(default.node)
+    while around is not None:
+        if isinstance(around, ast.Call) and last_name(around.func) in _DECLARING:
+            texts = [a.value for a in around.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            yield from (*option_names(around), *(text.lstrip("-").replace("-", "_") for text in texts))
+        elif isinstance(around, ast.AnnAssign) and isinstance(around.target, ast.Name):
+            yield around.target.id
+        around = None if isinstance(around, ast.stmt) else parent(around)
+    if default.scope is not None and isinstance(default.node, ast.expr):
+        for scope in default.scope.module.scopes_around([default.node.lineno]):
+            if isinstance(scope, FunctionScope):
+                yield from (p.arg for p in scope.parameters if scope.default(p.arg) is default.node)
