@@ -16,7 +16,7 @@ from dllint.code.language.importing import Importing, imported_modules
 from dllint.code.language.mentions import Mentions
 from dllint.code.language.modules import Module, ModuleTable
 from dllint.code.language.outlines import Outline, defined_names, outlines
-from dllint.code.loaders.pins import Pins
+from dllint.code.loaders.pins import NO_PINS, Pins
 from dllint.files import Kind, Project, SourceFile
 from dllint.parallel import shares
 from dllint.records import dataclass
@@ -118,14 +118,22 @@ class Program:
         return {file.path: known for file, known in zip(files, found, strict=True)}
 
     def pins_of(self, module: Module) -> Pins:
-        """The versions that are pinned for a module: by the nearest folder that pins any, up to the project's root."""
-        folder = os.path.dirname(module.absolute)
+        """The versions that are pinned for a module: by the nearest folder that pins torch, up to the root."""
+        return next((pins for pins in self._pins_around(module.absolute) if pins.ranges), NO_PINS)
+
+    def pythons_of(self, module: Module) -> Pins:
+        """The same, by the nearest folder that says which Python the code runs on, or which torch."""
+        return next((pins for pins in self._pins_around(module.absolute) if pins.pythons or pins.ranges), NO_PINS)
+
+    def _pins_around(self, path: str) -> Iterator[Pins]:
+        folder = os.path.dirname(path)
         while True:
             if folder not in self._pins:
                 self._pins[folder] = Pins.read(folder)
+            yield self._pins[folder]
             above = os.path.dirname(folder)
-            if self._pins[folder].ranges or folder in (self.modules.root, above):
-                return self._pins[folder]
+            if folder in (self.modules.root, above):
+                return
             folder = above
 
     # Modules

@@ -9,6 +9,7 @@ from dllint.code.language.modules import Module
 from dllint.code.language.scopes import Scope
 from dllint.code.language.values import Const, External, Frame, Function, Product, Value
 from dllint.code.loaders.loader import Loader
+from dllint.code.loaders.pins import NO_PINS
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -22,19 +23,35 @@ _CONTEXTS = frozenset({"multiprocessing.get_context", "torch.multiprocessing.get
 _SPAWNERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"})
 
 
-def of_platform(program: Program) -> frozenset[str]:
-    """The default methods of the platforms and the Python that the settings name; all of them if they name none."""
+_FORKSERVER_SINCE = (3, 14)
+"""The Python whose default on Linux is forkserver."""
+
+
+def of_platform(program: Program, module: Module | None = None) -> frozenset[str]:
+    """The default methods of the platforms and the Python that the settings or the pins of a module name.
+
+    All of them if nothing names any.
+    """
     settings = program.settings
     if settings.start_method is not None:
         return frozenset({settings.start_method})
     platforms = settings.platforms or ("linux", "macos", "windows")
     found: set[str] = set()
     if "linux" in platforms:
-        target = settings.target_python
-        found |= {"fork", "forkserver"} if target is None else {"forkserver" if target >= (3, 14) else "fork"}
+        found |= _of_linux(program, module)
     if any(platform != "linux" for platform in platforms):
         found.add("spawn")
     return frozenset(found)
+
+
+def _of_linux(program: Program, module: Module | None) -> frozenset[str]:
+    target = program.settings.target_python
+    if target is not None:
+        return frozenset({"forkserver" if target >= _FORKSERVER_SINCE else "fork"})
+    pins = program.pythons_of(module) if module is not None else NO_PINS
+    if pins.python_is_below(_FORKSERVER_SINCE):
+        return frozenset({"fork"})
+    return frozenset({"forkserver"} if pins.python_is_at_least(_FORKSERVER_SINCE) else {"fork", "forkserver"})
 
 
 def of_loader(program: Program, loader: Loader) -> frozenset[str]:
@@ -52,7 +69,7 @@ def of_scope(program: Program, scope: Scope) -> frozenset[str]:
     if program.facts.runs_in_spawned_process(scope):
         return frozenset({"spawn"})
     declared = program.facts.declared_start_methods(scope.module)
-    return declared or of_platform(program)
+    return declared or of_platform(program, scope.module)
 
 
 def uses_threads(loader: Loader) -> bool:
