@@ -143,9 +143,13 @@ class Plan:
         """The loaders in a script and in the modules that it imports, directly or not; those that only a module builds
         which it does not import are none of its own."""
         if script not in self._loaders:
-            reached = self._to_loaders.reached_from(script)
+            reached = self.reached_from(script)
             self._loaders[script] = [loader for loader in self.program.loaders if loader.callers <= reached]
         return self._loaders[script]
+
+    def reached_from(self, script: Module) -> set[Module]:
+        """A script, and what it imports, directly or not, of what leads to loaders."""
+        return self._to_loaders.reached_from(script)
 
     @cached_property
     def _to_loaders(self) -> Imports:

@@ -75,11 +75,15 @@ class Training:
     def _loaders(self, run: ScriptRun) -> list[Loader]:
         assert run.module is not None
         loaders = self.plan.loaders_of(run.module)
-        if not run.function:
+        if not loaders:
             return loaders
-        from dllint.deploy.reached import reached_by
+        if run.function:
+            from dllint.deploy.reached import reached_by
 
-        return reached_by(run.function, run.module, loaders, self.plan)
+            return reached_by(run.function, run.module, loaders, self.plan)
+        from dllint.deploy.subcommands import of_chosen
+
+        return of_chosen(run, loaders, self.plan)
 
     @cached_property
     def demand(self) -> Demand | None:

@@ -84,15 +84,19 @@ class Importing:
 def imported_modules(table: ModuleTable, module: Module) -> Iterator[Module]:
     """The modules of the project that a module's import statements mean, packages on their way too."""
     for node in ast.walk(module.scope.node):
-        if isinstance(node, ast.Import):
-            found = [table.find(alias.name, module) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            start = f"{node.module}." if node.module else ""
-            names = [node.module or "", *(start + alias.name for alias in node.names)]
-            found = [_from(table, module, node.level, name) for name in names]
-        else:
-            continue
-        yield from (other for other in found if other is not None)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from modules_meant(table, module, node)
+
+
+def modules_meant(table: ModuleTable, module: Module, node: ast.Import | ast.ImportFrom) -> Iterator[Module]:
+    """The modules of the project that one import statement means."""
+    if isinstance(node, ast.Import):
+        found = [table.find(alias.name, module) for alias in node.names]
+    else:
+        start = f"{node.module}." if node.module else ""
+        names = [node.module or "", *(start + alias.name for alias in node.names)]
+        found = [_from(table, module, node.level, name) for name in names]
+    yield from (other for other in found if other is not None)
 
 
 def _from(table: ModuleTable, module: Module, level: int, name: str) -> Module | None:
