@@ -103,6 +103,9 @@ def synchronous_loader(loader: Loader) -> Iterator[Finding]:
         if training.trains(program, iteration):
             yield _finding(loader, [read, iteration.related(), moved])
             return
+    fit = program.facts.lightning.trained_on_gpu(loader)
+    if fit is not None:
+        yield _finding(loader, [read, fit.related()])
 
 
 def _finding(loader: Loader, way: list[Related]) -> Finding:

@@ -86,11 +86,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.basis import proven
-from dllint.code.loaders import mutations
-from dllint.code.loaders.iterations import Repetition
+from dllint.code.loaders import mutations, stale_hooks
 from dllint.code.loaders.loader import Loader
 from dllint.code.loaders.mutations import Mutation
-from dllint.finding import Failure, Finding, Severity
+from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
 RULE = Rule(
@@ -112,17 +111,19 @@ def stale_persistent_workers(loader: Loader) -> Iterator[Finding]:
         if b"._iterator" in repetition.frame.scope.module.data:
             continue  # `loader._iterator = None` ends the workers
         for mutation in mutations.between_epochs(loader.program, loader, repetition):
-            yield _finding(loader, repetition, mutation)
+            yield _finding(loader, mutation, repetition.way())
+    for mutation in stale_hooks.find(loader.program, loader):
+        yield _finding(loader, mutation, [])
 
 
-def _finding(loader: Loader, repetition: Repetition, mutation: Mutation) -> Finding:
+def _finding(loader: Loader, mutation: Mutation, way: list[Related]) -> Finding:
     what = f"{mutation.owner.name}.{mutation.write.name}"
     return RULE.finding(
         mutation.module.location(mutation.write.node),
         f"{what} is changed in main, but the persistent workers keep the copy that they started with",
         help="keep it in shared memory (torch.zeros(()).share_memory_(), multiprocessing.Value) and change that "
         "in place, or leave out persistent_workers",
-        related=[*mutation.hops, mutation.read, loader.related(), *repetition.way()],
+        related=[*mutation.hops, mutation.read, loader.related(), *way],
         symbol=mutation.symbol,
         evidence=what,
     )

@@ -16,6 +16,7 @@ from dllint.code.language.values import Frame, Function, Instance, Unknown, Valu
 from dllint.code.loaders import finding as loaders
 from dllint.code.loaders import iterations
 from dllint.code.loaders.iterations import Iteration, Repetition
+from dllint.code.loaders.lightning import Lightning
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method, tokenizers
 from dllint.code.tensors import default_device, descriptors
@@ -255,6 +256,11 @@ class Facts:
             steps += entries_of_values(self.program, pipelines.transforms(self.program, loader), "pipeline")
             if steps or any(not isinstance(v, Unknown) for v in loader.dataset_values()):
                 yield WorkerEntry(self.program, loader, steps)
+
+    @cached_property
+    def lightning(self) -> Lightning:
+        """What Lightning runs of the program."""
+        return Lightning(self.program)
 
     @cached_property
     def cuda_defaults(self) -> list[Default]:

@@ -31,6 +31,7 @@ _RENAMED = {
     "lightning.LightningDataModule": "lightning.pytorch.LightningDataModule",
     "lightning.LightningModule": "lightning.pytorch.LightningModule",
     "lightning.Trainer": "lightning.pytorch.Trainer",
+    "lightning.Callback": "lightning.pytorch.Callback",
     "torch.multiprocessing.spawn.spawn": "torch.multiprocessing.spawn",
     "torch.distributed.distributed_c10d.": "torch.distributed.",
     "io.open": "builtins.open",

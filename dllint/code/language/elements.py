@@ -65,6 +65,8 @@ def item(ev: Evaluator, value: Value, index: int | str | None, node: ast.AST, fr
         if isinstance(index, int) and counts and -len(value.items) <= index < len(value.items):
             return ev.infer(value.items[index], value.frame)
         return merge(contents(ev, value)) or UNKNOWNS
+    if isinstance(index, str) and getattr(getattr(node, "value", None), "attr", "") == "hparams":
+        return ev.attribute(value, index, node, frame)  # of Lightning: a mapping of the arguments by their names
     if isinstance(value, (Product, Derived)):
         return (derived(value, "[]", node, frame, index),)
     return UNKNOWNS

@@ -13,7 +13,7 @@ from dllint.code import apis
 from dllint.code.language import branches, classes, conditions, displays, elements, folding, libcalls, options, results
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.callables import callable_method
-from dllint.code.language.hyperparameters import hyperparameter
+from dllint.code.language.hyperparameters import hyperparameter, of_unknown
 from dllint.code.language.links import scope_of
 from dllint.code.language.parameters import parameter
 from dllint.code.language.reaching import reaching
@@ -302,9 +302,7 @@ class Evaluator:
             return hyperparameter(self, value.base, name)
         if isinstance(value, (Product, Derived, Collection, Const)):
             return libcalls.attribute(self, value, name, node, frame)
-        if isinstance(value, Unknown):
-            return (Unknown(dotted(node) or f"?.{name}", value.overrides),)
-        return UNKNOWNS
+        return of_unknown(self, value, name, node, frame) if isinstance(value, Unknown) else UNKNOWNS
 
     def _call(self, node: ast.Call, frame: Frame) -> Values:
         return merge(self.result(function, node, frame) for function in self.infer(node.func, frame))

@@ -122,9 +122,11 @@ def _number(left: Value, op: ast.operator, right: Value, node: ast.AST) -> Numbe
 def _span(left: Value, op: ast.operator, right: Value) -> tuple[float | None, float | None] | None:
     """Bounds of a sum, product or floor division of numbers that are not negative."""
     one, two = bounds(left), bounds(right)
-    if one is None or two is None or (one[0] or -1) < 0 or (two[0] or -1) < 0:
+    if one is None or two is None:
         return None
     (low, high), (from_, to) = one, two
+    if low is None or from_ is None or low < 0 or from_ < 0:
+        return None
     if isinstance(op, (ast.Add, ast.Mult)):
         fold = operator.add if isinstance(op, ast.Add) else operator.mul
         return (fold(low, from_), None if high is None or to is None else fold(high, to))

@@ -18,6 +18,7 @@ from dllint.code.language.values import (
     Const,
     Frame,
     Instance,
+    Number,
     Product,
     Unknown,
     Value,
@@ -268,7 +269,7 @@ class Loader:
     @property
     def has_workers(self) -> bool:
         """Whether it certainly starts at least one worker."""
-        return self.workers.is_known and all((_low(v) or 0) > 0 for v in self.workers.defaults)
+        return self.workers.is_known and all((_low(v) or 0) > 0 or _counts_gpus(v) for v in self.workers.defaults)
 
     @property
     def keeps_its_workers(self) -> bool:
@@ -384,6 +385,14 @@ def _asks_for_workers(test: ast.expr, workers: str) -> bool:
 
 def _is_none(value: Value) -> bool:
     return isinstance(value, Const) and value.value is None
+
+
+def _counts_gpus(value: Value) -> bool:
+    """Whether it is the number of GPUs, or a multiple: there are some where this trains on them."""
+    node = value.node if isinstance(value, Number) else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        node = node.left if isinstance(node.left, ast.Call) else node.right
+    return isinstance(node, ast.Call) and last_name(node) == "device_count"
 
 
 def _low(value: Value) -> float | None:

@@ -47,24 +47,28 @@ class Mutation:
 def between_epochs(program: Program, loader: Loader, repetition: Repetition) -> Iterator[Mutation]:
     """What the loop that repeats a loader changes of the objects that the loader's workers hold."""
     entries = [entry for entry in program.facts.worker_entries if loader in entry.loaders]
-    held = list(_held(program, loader))
-    if not held:
+    copied = list(held(program, loader))
+    if not copied:
         return
-    # What worker code writes itself is a cache of what it has read: that each process has its own is as it should be.
-    kept = {write.name for entry in entries for step in entry.code.steps for write in step.scope.index().writes}
+    kept = kept_by_workers(entries)
     writes = (found for found in _writes(program, repetition) if found.write.name not in kept)
-    found = [found for found in writes if _held_object(program, found, held) is not None]
+    found = [found for found in writes if held_object(program, found, copied) is not None]
     settled = {one.write.name for one in found if _is_settled(program, one, repetition)}
     for one in found:
-        holder = _held_object(program, one, held)
+        holder = held_object(program, one, copied)
         if holder is not None and one.write.name not in settled:
-            for read in _reads(entries, holder.cls, one.write.name):
-                yield Mutation(one.write, one.scope.module, one.scope.qualname, _hops(one.step), holder.cls, read)
+            for read in reads(entries, holder.cls, one.write.name):
+                yield Mutation(one.write, one.scope.module, one.scope.qualname, hops(one.step), holder.cls, read)
                 break
 
 
+def kept_by_workers(entries: Iterable[WorkerEntry]) -> set[str]:
+    """The attributes that worker code writes itself: a cache of what it has read, of which each process has its own."""
+    return {write.name for entry in entries for step in entry.code.steps for write in step.scope.index().writes}
+
+
 @dataclass(frozen=True, slots=True)
-class _Write:
+class Write:
     """An attribute write that a loop leads to; `step` is the function around it, if that is not the loop's own."""
 
     write: AttributeWrite
@@ -73,7 +77,7 @@ class _Write:
     step: Step | None
 
 
-def _held(program: Program, loader: Loader) -> Iterator[Instance]:
+def held(program: Program, loader: Loader) -> Iterator[Instance]:
     """The objects of project classes that the workers of a loader get copies of."""
     roots = list(datasets.read_by(program, loader))
     for _, argument in loader.worker_callables():
@@ -83,15 +87,15 @@ def _held(program: Program, loader: Loader) -> Iterator[Instance]:
         yield from (item.value for item in state.items(program, root) if isinstance(item.value, Instance))
 
 
-def _writes(program: Program, repetition: Repetition) -> Iterator[_Write]:
+def _writes(program: Program, repetition: Repetition) -> Iterator[Write]:
     """The attribute writes in a loop's body, and in the functions that it calls."""
     loop, frame = repetition.loop, repetition.frame
     for write in frame.scope.index().writes:
         if loops.holds(loop, write.node):
-            yield _Write(write, frame.scope, frame, None)
+            yield Write(write, frame.scope, frame, None)
     for step in called(program, loop, frame).steps:
         if step.scope.name != "__init__":
-            yield from (_Write(write, step.scope, step.frame, step) for write in step.scope.index().writes)
+            yield from (Write(write, step.scope, step.frame, step) for write in step.scope.index().writes)
 
 
 def called(program: Program, loop: loops.Loop, frame: Frame) -> WorkerCode:
@@ -106,7 +110,7 @@ def called(program: Program, loop: loops.Loop, frame: Frame) -> WorkerCode:
     return WorkerCode(program, entries, _DEEPEST)
 
 
-def _hops(step: Step | None) -> tuple[Related, ...]:
+def hops(step: Step | None) -> tuple[Related, ...]:
     """The calls that lead from the loop's body to a function."""
     found: list[Related] = []
     while step is not None:
@@ -117,13 +121,13 @@ def _hops(step: Step | None) -> tuple[Related, ...]:
     return tuple(reversed(found))
 
 
-def _held_object(program: Program, found: _Write, held: list[Instance]) -> Instance | None:
+def held_object(program: Program, found: Write, copied: list[Instance]) -> Instance | None:
     """The object that a write changes, if it is one that the workers hold a copy of."""
     write = found.write
     if write.element and not _is_copied_container(program, write, found.frame):
         return None
     for value in program.evaluator.values(write.target.value, found.frame):
-        if isinstance(value, Instance) and any(_is_same(value, one) for one in held):
+        if isinstance(value, Instance) and any(_is_same(value, one) for one in copied):
             # A property with a setter may keep what it is given in shared memory.
             return value if classes.method(program.evaluator, value.cls, write.name) is None else None
     return None
@@ -147,7 +151,7 @@ def _is_copied(value: Value) -> bool:
     return isinstance(value, Collection) and value.kind in ("list", "dict", "set")
 
 
-def _is_settled(program: Program, found: _Write, repetition: Repetition) -> bool:
+def _is_settled(program: Program, found: Write, repetition: Repetition) -> bool:
     """Whether a write gives the attribute the same constant in each turn, before the workers could start."""
     binding = found.write.binding
     if binding.kind != "assign" or binding.value is None or found.write.element:
@@ -167,7 +171,7 @@ def _line(node: ast.AST) -> int:
     return getattr(node, "lineno", 0)
 
 
-def _reads(entries: Iterable[WorkerEntry], owner: ClassScope, name: str) -> Iterator[Related]:
+def reads(entries: Iterable[WorkerEntry], owner: ClassScope, name: str) -> Iterator[Related]:
     """Where workers read an attribute of an object of this class."""
     for entry in entries:
         for step, node in entry.code.reads(owner, name):
