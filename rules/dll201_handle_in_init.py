@@ -74,6 +74,7 @@ import ast
 from collections.abc import Iterator
 
 from dllint.basis import proven
+from dllint.code import apis
 from dllint.code.facts import WorkerEntry
 from dllint.code.handles import opened as handles
 from dllint.code.handles.opened import Handle
@@ -150,8 +151,8 @@ def _keeps_position(node: ast.Attribute) -> bool:
 
 def _severity(entry: WorkerEntry, item: Item, handle: Handle) -> Severity | None:
     """By what the start methods do to this kind of handle; None if it is harmless."""
-    dropped = entry.drops(item)
-    pickled = entry.may_pickle and not dropped
+    is_session = handle.opened.name in apis.SESSIONS
+    pickled = entry.may_pickle and not is_session and not entry.drops(item)
     if not handle.api.mild and entry.may_fork:
         return Severity.ERROR
     if not pickled:

@@ -89,11 +89,11 @@ _HELP = "give next() a default and test for it, or catch StopIteration and raise
 @RULE.check
 def bare_next(fetch: Fetch) -> Iterator[Finding]:
     """Yield the calls of next() that end the epoch when their iterator runs out."""
-    for step, call in fetching.calls_named(fetch, "next"):
-        if len(call.args) != 1 or call.keywords or _stays_inside(step, call):
+    for step, call, taken in fetching.next_calls(fetch):
+        if _stays_inside(step, call):
             continue
         passed = [(node, at.frame) for at, node in step.hops(call)]
-        why = iterators.runs_out(fetch.program, call, passed, fetch.scopes)
+        why = iterators.runs_out(fetch.program, taken, passed, fetch.scopes)
         if not why or exceptions.is_caught(call, step, _RAISED) or exceptions.is_handling(call, "StopIteration"):
             continue
         yield RULE.finding(

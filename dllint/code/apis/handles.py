@@ -131,6 +131,13 @@ HANDLES: dict[str, HandleApi] = {
 """What may not be carried into workers. Always fine, and so not here: np.memmap, mmap, BytesIO, os.pread, and a
 requests.Session that main has not used (measured: its connections are opened by use)."""
 
+SESSIONS = frozenset({"requests.Session", "requests.session", "requests.sessions.Session", "httpx.Client"})
+"""Clients that keep a connection open once they have been used: of four forked workers each got errors or the answer to
+another's request (measured with requests 2.32). They pickle without it."""
+
+REQUESTS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "request", "send"})
+"""Methods by which such a client is used."""
+
 HARMFUL_OVER_MEMORY = frozenset({"decord.VideoReader"})
 """What cannot be shared even where it is opened over an `io.BytesIO`: for its threads, not for a file position."""
 

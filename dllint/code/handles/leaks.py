@@ -122,12 +122,21 @@ def _is_for_each_sample(program: Program, store: Store, step: Step, variation: V
     """Whether each sample adds a handle: a list always grows, a dict by what is the index or is made of it."""
     if step.root.scope.name == "__iter__" and step.parent is None:
         return next(iter(loops.around(store.node)), None) is not None
-    target = store.node.targets[0] if isinstance(store.node, ast.Assign) else None
-    if not isinstance(target, ast.Subscript):
+    key = _key(store)
+    if key is None:
         return True
-    key = _spelled(target.slice, step)
-    picks = any(isinstance(part, ast.Subscript) for part in ast.walk(key))
-    return variation.of(target.slice, step) is True and not picks
+    picks = any(isinstance(part, ast.Subscript) for part in ast.walk(_spelled(key, step)))
+    return variation.of(key, step) is True and not picks
+
+
+def _key(store: Store) -> ast.expr | None:
+    """What a dict is given the value under: `files[key] = f`, `files.setdefault(key, f)`, `files.update({key: f})`."""
+    target = store.node.targets[0] if isinstance(store.node, ast.Assign) else None
+    if isinstance(target, ast.Subscript):
+        return target.slice
+    if isinstance(store.node, ast.Call) and last_name(store.node) == "setdefault":
+        return store.node.args[0]
+    return store.value.keys[0] if isinstance(store.value, ast.Dict) else None
 
 
 def _spelled(node: ast.AST, step: Step, depth: int = 0) -> ast.AST:

@@ -13,6 +13,7 @@ from dllint.code.language.links import parent, scope_of
 from dllint.code.language.memory_files import is_over_memory
 from dllint.code.language.scopes import Scope
 from dllint.code.language.values import Const, Derived, Frame, Number, Product, Value
+from dllint.code.processes import threads
 from dllint.code.workers import archives
 from dllint.code.workers.reach import WorkerCode
 from dllint.code.workers.state import Item
@@ -89,8 +90,11 @@ def _wrapped(program: Program, value: Product) -> Handle | None:
 
 
 def by_use(code: WorkerCode, item: Item) -> Handle | None:
-    """A handle that only its use tells: `np.load(path)` read by key is an archive, an image that is sought a file."""
+    """A handle that only its use tells: `np.load(path)` read by key is an archive, an image that is sought a file, a
+    session with which main has asked something already a connection."""
     value = item.value
+    if isinstance(value, Product) and value.name in apis.SESSIONS:
+        return Handle(apis.HANDLES["socket.socket"], value, derived=False) if _is_used_in_main(code, item) else None
     if not isinstance(value, Product) or value.name not in ("numpy.load", "PIL.Image.open"):
         return None
     if is_over_memory(code.program.evaluator, value):
@@ -102,6 +106,17 @@ def by_use(code: WorkerCode, item: Item) -> Handle | None:
     if any(map(archives.is_under_name, reads)) and archives.may_be_archive(code.program, item):
         return Handle(apis.HANDLES["zipfile.ZipFile"], value, derived=False)
     return None
+
+
+def _is_used_in_main(code: WorkerCode, item: Item) -> bool:
+    """Whether a client has sent a request by the time that the object which keeps it is made."""
+    for scope in {*threads.made_by(code.program, item.owner), item.frame.scope}:
+        frame = item.frame if item.frame.scope is scope else Frame(scope, item.frame.receiver)
+        calls = [call.func for name in apis.REQUESTS for call in scope.calls_of(name)]
+        asked = [code.program.evaluator.values(f.value, frame) for f in calls if isinstance(f, ast.Attribute)]
+        if any(value.key == item.value.key for values in asked for value in values):
+            return True
+    return False
 
 
 _METHODS = frozenset({"extractfile", "get", "read", "readline", "readlines", "recv", "seek", "execute"})

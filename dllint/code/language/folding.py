@@ -62,8 +62,12 @@ def binary(ev: Evaluator, node: ast.BinOp, frame: Frame) -> Values:
     left, right = ev.infer(node.left, frame), ev.infer(node.right, frame)
     if not (left and right) and isinstance(node.op, ast.Add):  # a list that grows in a loop: `seen = seen + [x]`
         return merge((_grown(ev, side, node, frame),) for side in left or right) or UNKNOWNS
-    pairs = [(a, b) for a in left for b in right][:16]
-    return merge((_binary(ev, a, node.op, b, node, frame),) for a, b in pairs) or UNKNOWNS
+    found = [_binary(ev, a, node.op, b, node, frame) for a in left for b in right][:16]
+    lists = [value for value in found if isinstance(value, Collection)]
+    if len(lists) > 1:  # one expression, and so one list: it holds what it can hold on any way
+        found = [value for value in found if not isinstance(value, Collection)]
+        found.append(_longer(ev, tuple(lists), node, frame))
+    return merge((value,) for value in found) or UNKNOWNS
 
 
 def _binary(ev: Evaluator, left: Value, op: ast.operator, right: Value, node: ast.BinOp, frame: Frame) -> Value:

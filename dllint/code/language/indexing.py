@@ -212,7 +212,7 @@ class _Indexer:
                 binding = Binding(function.value.id, kind, node, block, value)
                 self.scope.filled.setdefault(function.value.id, []).append(binding)
 
-    def _set_attribute(self, node: ast.Call, arguments: list[ast.expr], block: Block) -> None:
+    def _set_attribute(self, node: ast.AST, arguments: list[ast.expr], block: Block) -> None:
         holder, name, value = arguments
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             target = ast.Attribute(value=holder, attr=name.value, ctx=ast.Store())
@@ -240,6 +240,8 @@ class _Indexer:
             self._bind(binding)
         elif isinstance(target, ast.Attribute):
             self.scope.writes.append(AttributeWrite(binding.name, target, binding, False))
+        elif isinstance(target, ast.Subscript) and _is_state(target.value) and isinstance(binding.value, ast.expr):
+            self._set_attribute(binding.node, [target.value.value, target.slice, binding.value], binding.block)
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Attribute):
             self.scope.writes.append(AttributeWrite(binding.name, target.value, binding, True))
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
@@ -360,6 +362,11 @@ def _added(method: str, call: ast.Call) -> list[ast.expr]:
         return []
     given = [value for argument in call.args if isinstance(argument, ast.Dict) for value in argument.values]
     return given + [keyword.value for keyword in call.keywords if keyword.arg is not None]
+
+
+def _is_state(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether it is `self.__dict__`, an element of which is an attribute."""
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
 
 
 def _last_name(target: ast.AST) -> str:

@@ -145,13 +145,13 @@ def is_filtered(value: Value) -> bool:
     return isinstance(node, ast.Call) and last_name(node) in ("filter", "filterfalse", "takewhile", "dropwhile")
 
 
-def runs_out(program: Program, call: ast.Call, passed: list[tuple[ast.AST, Frame]], inside: frozenset[Scope]) -> str:
-    """Why the iterator of a `next(...)` may have no more elements, for messages; empty where that is not known.
+def runs_out(program: Program, taken: ast.expr, passed: list[tuple[ast.AST, Frame]], inside: frozenset[Scope]) -> str:
+    """Why the iterator `taken` of a `next(...)` may have no more elements, for messages; empty where that is not known.
 
     `passed` are the call, then those that lead to it, each with its frame. `inside` are the functions that run again
     for each sample: an iterator that one of them makes is a new one.
     """
-    found = program.evaluator.values(call.args[0], passed[0][1])
+    found = program.evaluator.values(taken, passed[0][1])
     for value in found:
         for one in _iterated(program, value):
             if is_filtered(one) and not _is_assured(program, one, passed):

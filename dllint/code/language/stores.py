@@ -32,6 +32,8 @@ def stores(scope: Scope) -> Iterator[Store]:
             yield Store(call, call.func.value, call.args[-1])
         elif isinstance(call.func, ast.Attribute) and call.func.attr == "update" and _has_new_keys(call):
             yield Store(call, call.func.value, call.args[0])
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "setdefault" and _is_new(call.args[0]):
+            yield Store(call, call.func.value, call.args[-1])
         elif last_name(call.func) == "heappush" and len(call.args) == 2:
             yield Store(call, call.args[0], call.args[1])
     seen: set[int] = set()

@@ -59,13 +59,17 @@ def find(program: Program) -> Iterator[Fetch]:
             yield Fetch(program, loader)
 
 
-def calls_named(fetch: Fetch, name: str) -> Iterator[tuple[Step, ast.Call]]:
-    """The calls of a name in this code; nothing is looked into where no file holds the name."""
-    if not fetch.program.modules_with(f"{name}("):
+def next_calls(fetch: Fetch) -> Iterator[tuple[Step, ast.Call, ast.expr]]:
+    """The calls `next(x)` and `x.__next__()` in this code that have no default, each with the iterator; nothing is
+    looked into where no file holds one."""
+    if not fetch.program.modules_with("next(") and not fetch.program.modules_with("__next__("):
         return
     for step in fetch.code.steps:
-        if not step.scope.module.lines_with(name):
+        if not any(step.scope.module.lines_with(name) for name in ("next", "__next__")):
             continue
         for call in step.scope.index().calls:
-            if isinstance(call.func, ast.Name) and call.func.id == name:
-                yield step, call
+            function = call.func
+            if isinstance(function, ast.Name) and function.id == "next" and len(call.args) == 1 and not call.keywords:
+                yield step, call, call.args[0]
+            elif isinstance(function, ast.Attribute) and function.attr == "__next__" and not call.args:
+                yield step, call, function.value

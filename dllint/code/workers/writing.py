@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
+from dllint.code.language import spelling
 from dllint.code.language.scopes import last_name
 from dllint.code.language.values import Collection, Const, Derived, External, Frame, Product, Unknown, Value
 from dllint.patterns import pattern
@@ -121,13 +122,14 @@ def _names_file(text: str) -> bool:
 
 def _by_command(program: Program, node: ast.expr, frame: Frame) -> Iterator[Output]:
     """The output file of a command line: a list of words, or one text."""
-    for value in program.evaluator.values(node, frame):
+    found = program.evaluator.values(node, frame)
+    for value in found:
         if isinstance(value, Collection) and value.kind in ("list", "tuple") and value.each is None:
             words = [word for word in value.items if not isinstance(word, ast.Starred)]
             texts = [_text(program, word, value.frame) for word in words]
             yield from (Output(words[position]) for position in _positions(texts))
-        elif isinstance(value, (Const, Product)):
-            yield from (Output(node, text) for text in _in_text(value))
+    if not any(isinstance(value, Collection) for value in found):
+        yield from (Output(node, word) for word in _in_text(spelling.spelled(program.evaluator, node, frame)))
 
 
 def _text(program: Program, node: ast.expr, frame: Frame) -> str:
@@ -154,18 +156,12 @@ _ENDS = frozenset({">", "2", "|", "&&", "||", ";", "<"})
 """Words of a shell's that end a command."""
 
 
-def _in_text(value: Const | Product) -> Iterator[str]:
+def _in_text(text: str) -> Iterator[str]:
     """`os.system(f"ffmpeg -i {source} /tmp/out.wav")`: the output files whose names hold no variable part."""
-    if isinstance(value, Const):
-        text = value.value if isinstance(value.value, str) else ""
-    elif isinstance(value.node.func, ast.JoinedStr):
-        text = "".join(str(p.value) if isinstance(p, ast.Constant) else "\0" for p in value.node.func.values)
-    else:
-        return
     words = [word.strip("'\"") for word in text.replace(">", " > ").split()]
     redirected = [n + 1 for n, word in enumerate(words[:-1]) if word == ">"]
     end = next((n for n, word in enumerate(words) if word in _ENDS), len(words))
     for position in [*_positions(words[:end]), *redirected]:
         word = words[position]
-        if "\0" not in word and _names_file(word):
+        if spelling.VARIABLE not in word and _names_file(word):
             yield word
