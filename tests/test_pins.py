@@ -117,6 +117,11 @@ def test_lists_for_tests_do_not_bound_what_a_package_leaves_open(tmp_path: Path)
     assert read(tmp_path, **files) == ((1, 6), None)
 
 
+def test_a_list_that_is_open_bounds_nothing(tmp_path: Path) -> None:
+    files = {"requirements.txt": "torch>=1.4.0\n", "environment.yml": "- pip:\n  - torch==1.4.0\n"}
+    assert read(tmp_path, **files) == ((1, 4), None)
+
+
 def test_lists_that_are_read_by_others(tmp_path: Path) -> None:
     files = {"requirements.txt": "-r docker/base.txt\nnumpy\n", "docker/base.txt": "torch==1.7.1\n"}
     assert read(tmp_path, **files) == ((1, 7), (1, 7))

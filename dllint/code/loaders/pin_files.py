@@ -49,6 +49,8 @@ _LOCKS = {
     "conda-lock.yml": _LOCKED_URL,
 }
 _TOMLS = ("pyproject.toml", "pixi.toml", "Pipfile")
+_SETUPS = ("setup.py", "setup.cfg")
+_PACKAGES = (*_TOMLS, *_SETUPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +83,14 @@ def read(path: str) -> Said:
     if reader is None:
         return Said()
     said = reader(path)
-    return Said(tuple(_aside(path, said.torch)), said.python)
+    return Said(tuple(_marked(path, said.torch)), said.python)
 
 
-def _aside(path: str, torch: tuple[Range, ...]) -> Iterator[Range]:
+def _marked(path: str, torch: tuple[Range, ...]) -> Iterator[Range]:
     """Mark what is for tests: by the name of the list, or beside a requirement of the same file that is open above."""
-    aside = bool(_ASIDE.search(os.path.basename(path))) or any(found.newest is None for found in torch)
-    yield from (Range(found.oldest, found.newest, aside) for found in torch)
+    name = os.path.basename(path)
+    aside = bool(_ASIDE.search(name)) or any(found.newest is None for found in torch)
+    yield from (Range(found.oldest, found.newest, aside, name in _PACKAGES) for found in torch)
 
 
 def _reader(path: str) -> Callable[[str], Said] | None:
@@ -99,7 +102,7 @@ def _reader(path: str) -> Callable[[str], Said] | None:
         return _toml
     if name == ".python-version":
         return _python_version
-    if name in ("setup.py", "setup.cfg"):
+    if name in _SETUPS:
         return _setup
     if name.endswith(_LIST_SUFFIXES):
         held = os.path.basename(folder) in _FOLDERS or any(word in name for word in _LISTS)

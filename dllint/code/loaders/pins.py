@@ -37,8 +37,8 @@ class Pins:
         """The newest torch that a requirement allows; None if nothing bounds it."""
         found = _newest(self.ranges)
         open_above = [r for r in self.ranges if r.newest is None]
-        if found is None or any(r.oldest is not None and r.oldest > found for r in open_above):
-            return None
+        if found is None or not all(r.is_of_package and (r.oldest or found) <= found for r in open_above):
+            return None  # pip takes the newest where a list leaves it open, whatever conda takes
         only_aside = all(r.is_aside for r in self.ranges if r.newest is not None)
         return None if open_above and only_aside else found
 

@@ -23,6 +23,8 @@ class Range:
     newest: Version | None
     is_aside: bool = False
     """Whether it is for tests alone, or one of several beside one that is open above."""
+    is_of_package: bool = False
+    """Whether it is what a package asks for, and not a list of what is installed."""
 
 
 def ranges(spec: str) -> Iterator[Range]:

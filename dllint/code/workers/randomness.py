@@ -22,6 +22,7 @@ from dllint.code.facts import WorkerEntry
 from dllint.code.language import classes
 from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import Const, Derived, External, Function, Partial, Product, Value, by_default
+from dllint.code.loaders.loader import Loader
 from dllint.code.workers import sharding
 from dllint.code.workers.reach import Step, is_main_only
 from dllint.code.workers.state import Item
@@ -216,13 +217,21 @@ def _may_reseed(entry: WorkerEntry, found: SharedGenerator, given: Value) -> boo
 
 def global_numpy_draw(entry: WorkerEntry) -> tuple[Step, ast.Call] | None:
     """The first draw from numpy's global generator in worker code, if nothing there or in the start of it seeds it."""
-    if any(not isinstance(given, (Function, Const, Partial)) for given in _worker_inits(entry)):
+    started_bare = any(_is_started_bare(loader) for loader in entry.loaders)
+    if not started_bare and any(not isinstance(given, (Function, Const, Partial)) for given in _worker_inits(entry)):
         return None
-    if any(_seeds(other) for other in _read_together(entry)):
+    if any(_seeds(other, by_its_start=not started_bare) for other in _read_together(entry)):
         return None  # of a dataset that reads another one either may seed for each item
     draws = _calls_of(entry, NUMPY_DRAWS)
     first = next(((step, call) for step, call, name in draws if name.startswith("numpy.random.")), None)
-    return None if first is None or _seeds(entry) else first
+    return None if first is None or _seeds(entry, by_its_start=not started_bare) else first
+
+
+def _is_started_bare(loader: Loader) -> bool:
+    """Whether a loader trains with workers that are given nothing to start with, whatever other loaders give theirs."""
+    if loader.api == LOADERS["monai.data.DataLoader"] or not loader.has_workers:
+        return False
+    return loader.option("shuffle").is_certainly(True) and loader.option("worker_init_fn").is_certainly(False)
 
 
 def _read_together(entry: WorkerEntry) -> Iterator[WorkerEntry]:
@@ -232,9 +241,10 @@ def _read_together(entry: WorkerEntry) -> Iterator[WorkerEntry]:
             yield other
 
 
-def _seeds(entry: WorkerEntry) -> bool:
-    """Whether worker code seeds a global generator."""
-    return any(name in SEEDERS for _, _, name in _calls_of(entry, _SEEDING))
+def _seeds(entry: WorkerEntry, *, by_its_start: bool = True) -> bool:
+    """Whether worker code seeds a global generator; without what only starts the workers of some loaders, if asked."""
+    seeding = (step for step, _, name in _calls_of(entry, _SEEDING) if name in SEEDERS)
+    return any(by_its_start or step.root.label != "worker_init_fn" for step in seeding)
 
 
 def _calls_of(entry: WorkerEntry, names: Collection[str]) -> Iterator[tuple[Step, ast.Call, str]]:
