@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis
-from dllint.code.language import branches, classes, conditions, displays, elements, folding, libcalls, options, results
+from dllint.code.language import classes, conditions, displays, elements, folding, libcalls, options, results, together
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.callables import callable_method
 from dllint.code.language.hyperparameters import hyperparameter, of_unknown
@@ -176,7 +176,7 @@ class Evaluator:
                 chosen = reaching(bindings, use if at is scope else None)
                 home = self.frame_of(at, frame)
                 if len(chosen) > 1 and at is scope:
-                    chosen = branches.compatible(chosen, use, at)
+                    chosen = together.compatible(chosen, use, at)
                 if len(chosen) == 1:
                     return self.bound(chosen[0], home)
                 groups = [(binding, self.bound(binding, home)) for binding in chosen]
@@ -280,7 +280,7 @@ class Evaluator:
                 if key == text:
                     return (value,)
         found = merge(self.attribute(value, node.attr, node, frame) for value in self.infer(node.value, frame))
-        return conditions.narrowed(self, node, found, frame)
+        return conditions.narrowed(self, node, together.narrowed(self, node, found, frame), frame)
 
     def attribute(self, value: Value, name: str, node: ast.AST, frame: Frame) -> Values:
         """`value.name`."""
