@@ -72,8 +72,8 @@ def _is_beside(stored: _Stored, known: _Known, family: Sequence[ClassScope]) -> 
 
 
 def compatible(bindings: Sequence[Binding], use: ast.AST, scope: Scope) -> list[Binding]:
-    """Of the bindings of a variable that reach `use`, those under no opposite condition, and beside which nothing is set
-    otherwise than it is known to be there."""
+    """Of the bindings of a variable that reach `use`, those under no opposite condition, and beside which nothing is
+    set otherwise than it is known to be there."""
     bindings = branches.compatible(bindings, use, scope)
     known = [(one, scope.index().bindings.get(one.name, ())) for one in _known(use) if "." not in one.name]
     kept = [

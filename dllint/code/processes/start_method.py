@@ -20,6 +20,11 @@ PICKLING = frozenset({"spawn", "forkserver"})
 
 _SETTERS = frozenset({"multiprocessing.set_start_method", "torch.multiprocessing.set_start_method"})
 _CONTEXTS = frozenset({"multiprocessing.get_context", "torch.multiprocessing.get_context"})
+_LOKY_CONTEXTS = frozenset(
+    f"{package}{module}.get_context"
+    for package in ("loky", "joblib.externals.loky")
+    for module in ("", ".backend", ".backend.context")
+)
 _SPAWNERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"})
 
 
@@ -55,8 +60,9 @@ def _of_linux(program: Program, module: Module | None) -> frozenset[str]:
 
 
 def of_loader(program: Program, loader: Loader) -> frozenset[str]:
-    """The methods that a loader's workers may be started by."""
-    if uses_threads(loader):
+    """The methods that a loader's workers may be started by; none for threads, and for loky, which pickles functions
+    by their code and inherits nothing."""
+    if uses_threads(loader) or uses_loky(loader):
         return frozenset()
     explicit = _from_context(loader)
     if explicit:
@@ -77,6 +83,28 @@ def uses_threads(loader: Loader) -> bool:
     if any(value == "thread" for value in loader.option("worker_method").constants()):
         return True
     return "use_thread_workers" in loader.arguments and loader.option("use_thread_workers").is_certainly(True)
+
+
+def uses_loky(loader: Loader) -> bool:
+    """Whether a loader's workers are started by loky, wherever it is told how."""
+    argument = loader.arguments.get("multiprocessing_context")
+    values = argument.values(loader.program.evaluator) if argument is not None else ()
+    # Without workers there is no context: `get_context("loky") if workers else None`.
+    told = [value for value in values if not (isinstance(value, Const) and value.value is None)]
+    return bool(told) and all(_is_loky(loader.program, value) for value in told)
+
+
+def _is_loky(program: Program, value: Value) -> bool:
+    if not isinstance(value, Product) or value.name not in (_CONTEXTS | _LOKY_CONTEXTS):
+        return False
+    arguments = [*value.node.args, *(keyword.value for keyword in value.node.keywords)]
+    names = (
+        [v.value for v in program.evaluator.values(arguments[0], value.frame) if isinstance(v, Const)]
+        if arguments
+        else [None]
+    )
+    own = value.name in _LOKY_CONTEXTS
+    return bool(names) and all((own and not name) or str(name).startswith("loky") for name in names)
 
 
 def _from_context(loader: Loader) -> frozenset[str]:
