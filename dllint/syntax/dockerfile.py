@@ -9,7 +9,6 @@ BuildKit's own parser.
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -105,6 +104,8 @@ class Instruction(NamedTuple):
         """The words of the JSON form, None for the shell form."""
         if not self.rest.startswith("["):
             return None
+        import json
+
         try:
             words = json.loads(self.rest)
         except (ValueError, RecursionError):
