@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy.texts import DeployFile
@@ -15,19 +16,18 @@ from dllint.syntax.shell_tree import Arm
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-_PROGRAMS = (b"docker", b"podman", b"nerdctl", b"DOCKER", b"PODMAN", b"Docker")
+_PROGRAMS = (b"docker", b"podman", b"nerdctl")
+_SPELLINGS = (*_PROGRAMS, b"DOCKER", b"PODMAN", b"Docker")
 _STARTS = pattern(
     rb"""
-    (?:docker|podman|nerdctl)
-    (?: [^\s=]{0,99}\s{1,99}(?:\S{1,199}\s{1,99}){0,6}?["']?
+    [^\s=]{0,99}\s{1,99}(?:\S{1,199}\s{1,99}){0,6}?["']?
         (?:run|create|container|build|buildx|builder|image|compose|stack)\b  # soon behind the program
-      | -compose\b
-      | [}"';)\]]{0,9}(?:[ \t]{0,99}\r?$|[ \t]{1,99}\#)  # the value of a variable
-    )
+    | -compose\b
+    | [}"';)\]]{0,9}(?:[ \t]{0,99}\r?$|[ \t]{1,99}\#)  # the value of a variable
     """,
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+    re.MULTILINE | re.VERBOSE,
 )
-"""Where a program that starts or builds containers is called, or may be by way of a variable."""
+"""What stands, in lower case, behind a program that is called to start or build containers, or may be by a variable."""
 
 
 class Word(NamedTuple):
@@ -126,7 +126,18 @@ def commands_in(script: Script, file: DeployFile) -> list[Command]:
 
 def may_start(file: DeployFile) -> bool:
     """Whether commands of a file may start or build containers, by its bytes."""
-    return any(word in file.data for word in _PROGRAMS) and _STARTS.search(file.data) is not None
+    if not any(map(file.has, _SPELLINGS)):
+        return False
+    lower = file.data.lower()
+    return any(_STARTS.match(lower, end) for word in _PROGRAMS for end in _ends(word, lower))
+
+
+def _ends(word: bytes, data: bytes) -> Iterator[int]:
+    """Where the occurrences of a word end; plain text is searched for far quicker than a choice of texts."""
+    at = data.find(word)
+    while at >= 0:
+        yield at + len(word)
+        at = data.find(word, at + 1)
 
 
 def every(plan: Plan) -> list[Command]:

@@ -71,11 +71,13 @@ class DeployFile:
 
     @cached_property
     def documents(self) -> Documents:
-        """Its documents as YAML or JSON, parsed once."""
+        """Its documents as YAML or JSON, parsed once; none of a sound file that defines types alone."""
         from dllint.syntax.python import CannotParseError
         from dllint.syntax.tree import trees
 
         found: list[Tree] = []
+        if self.defines_types_alone and (self.has(b"{{") or self.is_well_formed):
+            return Documents(found, None)
         try:
             found.extend(trees(self.path, self._as_yaml))
         except CannotParseError as error:

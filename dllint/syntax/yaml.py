@@ -14,8 +14,11 @@ from dllint.syntax.python import CannotParseError
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The C parser is 15 times faster, and refuses deep nesting instead of running out of stack."""
 
-_NAMED = pattern(r"[&*](?<![^\s,\[{][&*])[^\s&*]")
-"""An anchor or alias, or what looks like one. It starts with its rarest characters: that is quickest."""
+_NAMED = pattern(r"[&*](?<![^\s:?,\[{][&*])[^\s&*,\[\]{}]")
+"""What an anchor or alias looks like. It starts with its rarest characters: that is quickest."""
+_BEFORE_VALUES = ":?,[{-"
+_NEAR = 200
+"""Characters before a name that tell whether a value may begin there."""
 
 
 class _NamedText(io.StringIO):
@@ -46,13 +49,21 @@ def is_well_formed(text: str) -> bool:
     """Whether YAML surely reads a text. It makes no nodes, and costs a fifteenth; of anchors and aliases, which only
     they show to be right, it knows nothing and says no."""
     parse = getattr(_LOADER, "raw_parse", None)
-    if parse is None or _NAMED.search(text):
+    if parse is None or any(_may_begin_value(text, found.start()) for found in _NAMED.finditer(text)):
         return False
     try:
         parse(_LOADER(text))
     except (yaml.YAMLError, ValueError):
         return False
     return True
+
+
+def _may_begin_value(text: str, at: int) -> bool:
+    """Whether a value may begin at an index: not within the words of a scalar, which may be `like *this*`."""
+    near = text[max(0, at - _NEAR) : at]
+    before = near.rstrip()
+    begins_line = not before or near[len(before) :].strip(" \t") != ""
+    return begins_line or before[-1] in _BEFORE_VALUES or before.split()[-1].startswith("!")
 
 
 def _moved(root: Node, rows: int) -> Node:

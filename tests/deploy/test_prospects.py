@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from plans import plan_of
 
 from dllint.deploy.evidence import is_training_image
@@ -58,6 +60,21 @@ def test_what_is_well_formed_can_be_read(text: str) -> None:
         assert not is_well_formed(text)
     else:
         assert is_well_formed(text) or "&" in text or "*" in text
+
+
+PIECES = [*"a:-,[]{}#|'", " ", "\n", "\t", "\x85", "*a", "&a", "*b", "? ", "!t", '"k"']
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+@settings(max_examples=1500, deadline=None)
+def test_names_that_mean_nothing_are_never_taken_for_words(text: str) -> None:
+    if is_well_formed(text):
+        list(documents(text))
+
+
+@pytest.mark.parametrize("text", ["a: is *not* done\n", "a: of\n  spec.containers[*].image\n", "a: f(**kwargs)\n"])
+def test_stars_in_words_are_no_aliases(text: str) -> None:
+    assert is_well_formed(text)
 
 
 @pytest.mark.parametrize("text", GOOD_YAML)

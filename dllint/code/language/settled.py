@@ -105,4 +105,3 @@ def _is_set_elsewhere(ev: Evaluator, name: str) -> bool:
 
 def _writes(ev: Evaluator, name: str) -> list[tuple[AttributeWrite, Scope]]:
     return [found for module in ev.program.modules_with(f".{name} =") for found in module.writes_of(name)]
-

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
     """The containers of the pods that a file describes. Raises CannotParseError for a broken manifest."""
-    if file.defines_types_alone and (file.has(b"{{") or file.is_well_formed):
-        return
     made = plan.shared(builds)
     if file.absolute in made.patches:
         return
@@ -62,7 +60,7 @@ def _objects(file: DeployFile, plan: Plan) -> Iterator[Tree]:
 
 def _documents(file: DeployFile, plan: Plan) -> Iterable[Tree]:
     """The documents of a file; those of a template as its chart's values render them."""
-    if not file.has(b"{{"):
+    if file.defines_types_alone or not file.has(b"{{"):
         return file.documents.trees
     chart = chart_of(file, plan)
     if chart is None and file.documents.error is None:

@@ -151,7 +151,7 @@ class _Kustomize:
 
     def _read(self, path: str) -> list[_Object]:
         file = self.plan.files.get(path)
-        if file is None or file.kind not in (Kind.YAML, Kind.JSON) or file.defines_types_alone:
+        if file is None or file.kind not in (Kind.YAML, Kind.JSON):
             return []
         found = [item for tree in file.documents.trees for item in objects(tree, file.lines)]
         return [_Object(tree.node, path) for tree in found]
