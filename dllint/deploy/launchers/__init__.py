@@ -96,6 +96,7 @@ FRONT_ENDS: tuple[FrontEnd, ...] = (
         frozenset({Kind.YAML}),
         ((b"container", b"jobs"), (b"image", b"script"), (b"docker", b"image", b"jobs")),
     ),
+    FrontEnd("ci_jobs", frozenset({Kind.YAML}), ((b"script",), (b"include",)), name=".gitlab-ci.yml"),
     FrontEnd("devcontainer", frozenset({Kind.JSON}), ((b"image",), (b"ockerfile",), (b"ocker",))),
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"image",),), name="compose"),

@@ -29,11 +29,12 @@ CIRCLECI = Launcher(
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
     """The containers that the jobs of a CI file run in."""
+    if file.name.endswith(".gitlab-ci.yml") or ".gitlab/" in file.path:
+        yield from gitlab.find(file, plan)
+        return
     for tree in file.documents.trees:
         if tree.get("jobs") is not None and ("on" in tree or "true" in tree or ".github" in file.path):
             yield from _github(tree, file, plan)
-        elif file.name.endswith(".gitlab-ci.yml") or ".gitlab/" in file.path:
-            yield from gitlab.find(tree, file, plan)
         elif tree.get("jobs") is not None and (".circleci" in file.path or "version" in tree):
             yield from _circleci(tree, file, plan)
 

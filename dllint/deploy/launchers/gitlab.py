@@ -1,4 +1,4 @@
-"""GitLab CI: jobs with an image, which they may have from `extends`, `default` or the top of the file."""
+"""GitLab CI: jobs with an image, which they may have from `extends`, `default`, the top of a file, or the runner."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from yaml.nodes import MappingNode
 
+from dllint.deploy.launchers.gitlab_includes import ROOT, files_of, included
+from dllint.deploy.launchers.gitlab_runner import Runner, runner_of
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Launcher, Setting, Start, Workload
 from dllint.finding import Location
@@ -35,56 +37,92 @@ class _Job(NamedTuple):
     start: Start
 
 
-def find(tree: Tree, file: DeployFile, plan: Plan) -> Iterator[Workload]:
-    """The jobs of a file: one container for each image that is written there, which runs what any of its jobs run."""
+class _Pipeline:
+    """The top levels of all files of one pipeline."""
+
+    def __init__(self, files: list[DeployFile], runner: Runner) -> None:
+        self.trees = [(tree, file) for file in files for tree in file.documents.trees]
+        self.runner = runner
+
+    def around(self, own: Tree) -> Iterator[Tree]:
+        """The top levels that a job of one of them sees, its own first."""
+        yield own
+        yield from (tree for tree, _ in self.trees if tree is not own)
+
+    def named(self, name: str, own: Tree) -> Tree | None:
+        """The job, or template, of a name."""
+        return next((found for tree in self.around(own) if (found := tree.get(name)) is not None), None)
+
+
+def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
+    """The jobs of a file, and of those that it includes: one container for each image that is written there, which runs
+    what any of its jobs run."""
+    if file.absolute in plan.shared(included) and not file.name.endswith(ROOT):
+        return
+    pipeline = _Pipeline(files_of(file, plan), runner_of(plan))
     by_image: dict[Location, list[_Job]] = {}
-    for name, job in tree.pairs():
-        found = _job(name, job, tree, file)
-        if found is not None:
-            by_image.setdefault(found.at, []).append(found)
+    for tree, own in pipeline.trees:
+        for name, job in tree.pairs():
+            found = _job(name, job, tree, own, pipeline)
+            if found is not None:
+                by_image.setdefault(found.at, []).append(found)
     for jobs in by_image.values():
         first = jobs[0]
         yield Workload(
             GITLAB,
-            file.path,
+            first.at.path,
             first.at,
             first.name if len(jobs) == 1 else "",
             plan.root,
             first.image,
             start=first.start,
             also_runs=tuple(job.start for job in jobs[1:]),
+            shm=pipeline.runner.shm,
         )
 
 
-def _job(name: str, job: Tree, tree: Tree, file: DeployFile) -> _Job | None:
+def _job(name: str, job: Tree, tree: Tree, file: DeployFile, pipeline: _Pipeline) -> _Job | None:
     """A job that runs; hidden ones, whose names start with a dot, are there to be extended."""
     if name == "default" or name.startswith(".") or not job.is_mapping:
         return None
-    layers = list(_layers(job, tree, 0))
-    image, script = _first(layers, "image"), _first(layers, "script")
-    if image is None or script is None:
-        return None
-    written = image if image.text is not None else image.get("name")
-    if written is None or not written.text:
+    layers = list(_layers(job, tree, pipeline, 0))
+    script = _first(layers, "script")
+    image = _image(job, layers, pipeline) if script is not None else None
+    if image is None:
         return None
     parts = (_first(layers, key) for key in _SCRIPTS)
     lines = [line for part in parts if part is not None for line in _lines(part, 0)]
-    variables = {key: value.text for layer in (tree, *reversed(layers)) for key, value in _pairs(layer, "variables")}
-    name_of_image = _VARIABLE.sub(lambda found: variables.get(found[1] or found[2]) or found[0], written.text)
-    setting = Setting(None if "$" in name_of_image else name_of_image, written.at, written.text)
-    return _Job(name, setting, file.line_at(written.at.row), Start(("\n".join(lines),)))
+    tops = reversed(list(pipeline.around(tree)))
+    variables = {key: v.text for layer in (*tops, *reversed(layers)) for key, v in _pairs(layer, "variables")}
+    name_of_image = _VARIABLE.sub(lambda found: variables.get(found[1] or found[2]) or found[0], image.text)
+    setting = Setting(None if "$" in name_of_image else name_of_image, image.at, image.text)
+    at = image.at if image.at.path != file.path else file.line_at(image.at.row)
+    return _Job(name, setting, at, Start(("\n".join(lines),)))
 
 
-def _layers(job: Tree, tree: Tree, depth: int) -> Iterator[Tree]:
-    """What a job is made of, the nearest first: itself, what it extends, the defaults, and the top of the file."""
+def _image(job: Tree, layers: list[Tree], pipeline: _Pipeline) -> Setting[str] | None:
+    """The image as it is written; for a job that says nothing that of the runner."""
+    image = _first(layers, "image")
+    if image is None:
+        own = pipeline.runner.image if _UNSEEN not in layers else ""
+        return Setting(own, job.key_at, own) if own else None
+    written = image if image.text is not None else image.get("name")
+    return Setting(written.text, written.at, written.text) if written is not None and written.text else None
+
+
+def _layers(job: Tree, tree: Tree, pipeline: _Pipeline, depth: int) -> Iterator[Tree]:
+    """What a job is made of, the nearest first: itself, what it extends, the defaults, and the tops of the files."""
     yield job
     extended = job.get("extends")
     names = extended.texts() if extended is not None and depth < _DEEPEST else []
     for name in reversed(names):
-        parent = tree.get(name)
-        yield from _layers(parent, tree, depth + 1) if parent is not None and depth < _DEEPEST else (_UNSEEN,)
+        parent = pipeline.named(name, tree)
+        known = parent is not None and depth < _DEEPEST
+        yield from _layers(parent, tree, pipeline, depth + 1) if parent is not None and known else (_UNSEEN,)
     if depth == 0:
-        yield from (layer for layer in (tree.get("default"), tree) if layer is not None)
+        tops = list(pipeline.around(tree))
+        yield from (layer for top in tops if (layer := top.get("default")) is not None)
+        yield from tops
 
 
 def _first(layers: list[Tree], key: str) -> Tree | None:
