@@ -16,6 +16,7 @@ from dllint.code.language.values import Collection, Const, Derived, Frame, Produ
 from dllint.code.loaders.loader import Loader
 from dllint.code.tensors import device_guards, devices
 from dllint.code.tensors.devices import Device, Transfer
+from dllint.code.workers import in_worker
 from dllint.code.workers.reach import Step, is_main_only
 from dllint.code.workers.ways import called_frame, is_off_the_way
 from dllint.finding import Location, Related
@@ -106,9 +107,43 @@ def _is_for_main(program: Program, call: ast.Call, transfer: Transfer, frame: Fr
         return True
     if transfer.named is None or transfer.device is not Device.MAYBE:
         return False
-    values = transfer.named.values(program.evaluator)
-    kept = tuple(v for v in values if not isinstance(v, (Const, Product)) or not is_main_only(program, v.node, frame))
+    chosen = _chosen_in_worker(program, transfer.named)
+    if chosen is not None:
+        return devices.named(program, chosen, transfer.named.frame) is Device.NONE
+    values = list(_spelled_out(program, transfer.named.values(program.evaluator)))
+    kept = tuple(value for value in values if not _is_value_of_main(program, value))
     return len(kept) < len(values) and devices.of_values(program, kept) is Device.NONE
+
+
+def _spelled_out(program: Program, values: Values) -> Iterator[Value]:
+    """The values that a device can be; of `torch.device(name)` those of the name."""
+    for value in values:
+        if isinstance(value, Product) and value.name == "torch.device" and value.node.args:
+            yield from program.evaluator.values(value.node.args[0], value.frame)
+        else:
+            yield value
+
+
+def _is_value_of_main(program: Program, value: Value) -> bool:
+    """Whether a value is spelled out where no worker comes to."""
+    if not isinstance(value, (Const, Product)) or (isinstance(value, Const) and value.scope is None):
+        return False
+    scope = value.frame.scope if isinstance(value, Product) else value.scope
+    return scope is not None and is_main_only(program, value.node, Frame(scope))
+
+
+def _chosen_in_worker(program: Program, argument: Argument) -> ast.expr | None:
+    """What a worker takes of `("cpu", "cuda")[get_worker_info() is None]`."""
+    node = argument.node
+    if not isinstance(node, ast.Subscript):
+        return None
+    outcome = in_worker.in_worker(program, node.slice, argument.frame)
+    if outcome is None:
+        return None
+    if isinstance(node.value, (ast.Tuple, ast.List)):
+        return node.value.elts[outcome] if len(node.value.elts) == 2 else None
+    pairs = zip(node.value.keys, node.value.values, strict=True) if isinstance(node.value, ast.Dict) else ()
+    return next((v for key, v in pairs if isinstance(key, ast.Constant) and key.value is outcome), None)
 
 
 def _may_transfer(call: ast.Call) -> bool:
