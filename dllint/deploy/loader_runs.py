@@ -86,6 +86,8 @@ class LoaderRun:
 
     def related(self) -> Related:
         """The loader, for the way of a finding."""
+        if self.workers is None:
+            return self.loader.related()
         many = "worker" if self.workers == 1 else "workers"
         return Related(f"{self.workers} {many} started by this loader", self.loader.location)
 

@@ -332,17 +332,21 @@ class Loader:
         return found
 
     def describe_workers(self) -> str:
-        """`8 workers`, `0 or 8 workers`, `workers` ... for messages."""
+        """`8 workers`, `0 or 8 workers`, `0 or more workers` ... for messages; `workers` where no number is seen."""
         counts = sorted({c for c in self.workers.constants() if isinstance(c, int)})
         if not counts:
             return "workers"
+        is_all = self.workers.absent is not None and all(isinstance(value, Const) for value in self.workers.defaults)
+        if counts[0] == 0 and (self.defaults_to_no_workers or not is_all):
+            return "0 or more workers"
+        if not is_all:
+            return f"{counts[0]} or another number of workers"
         text = " or ".join(str(count) for count in counts)
         return f"{text} worker" if counts == [1] else f"{text} workers"
 
     def related(self) -> Related:
         """Where the workers are started, for the way of a finding."""
-        started = "workers" if self.defaults_to_no_workers else self.describe_workers()
-        return Related(f"{started} started by this loader", self.location)
+        return Related(f"{self.describe_workers()} started by this loader", self.location)
 
     def dataset_values(self) -> Values:
         """What its dataset can be."""
