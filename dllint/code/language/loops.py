@@ -24,6 +24,8 @@ Loop = ast.For | ast.AsyncFor | ast.While | ast.ListComp | ast.SetComp | ast.Dic
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _STATEMENTS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
+_MOST_SPELLED_OUT = 100
+"""Items that somebody has written down, and that are no samples."""
 
 
 def loop_around(node: ast.AST) -> ast.AST | None:
@@ -152,7 +154,7 @@ def are_few(program: Program, iterated: ast.expr, frame: Frame) -> bool:
         origin = (
             value.base if isinstance(value, Derived) and value.via in (".items()", ".keys()", ".values()") else value
         )
-        if isinstance(origin, Collection) and origin.each is None and len(origin.items) < 16:
+        if isinstance(origin, Collection) and origin.each is None and len(origin.items) < _MOST_SPELLED_OUT:
             return True
         if isinstance(origin, Product) and origin.name == "builtins.range" and origin.node.args:
             counts = [
