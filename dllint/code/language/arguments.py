@@ -195,19 +195,32 @@ def _mutations(ev: Evaluator, found: Arguments, node: ast.Name, frame: Frame) ->
         if function.value.id != node.id or call.lineno > line or block_of(call).excludes(here):
             continue
         _mutating_call(ev, found, function.attr, call, frame, block_of(call).holds(here))
+    for target in scope.deletes:
+        if isinstance(target, ast.Subscript) and getattr(target.value, "id", "") == node.id and target.lineno <= line:
+            if not block_of(target).excludes(here):
+                _taken_out(found, target.slice, block_of(target).holds(here))
+
+
+def _taken_out(found: Arguments, key: ast.expr, certain: bool) -> None:
+    """`options.pop("key")`, `del options["key"]`."""
+    name = key.value if isinstance(key, ast.Constant) else None
+    if certain and isinstance(name, str):
+        found.named.pop(name, None)
+        return
+    for argument in found.named.values():
+        if argument.name == name or not isinstance(name, str):
+            argument.certain = False
 
 
 def _mutating_call(ev: Evaluator, found: Arguments, method: str, call: ast.Call, frame: Frame, certain: bool) -> None:
     if method in ("pop", "setdefault") and call.args and isinstance(call.args[0], ast.Constant):
         name = str(call.args[0].value)
-        if method == "pop" and certain:
-            found.named.pop(name, None)
+        if method == "pop":
+            _taken_out(found, call.args[0], certain)
         elif method == "setdefault" and name in found.named:
             return
         elif method == "setdefault" and len(call.args) > 1:
             found.add(Argument(name, call.args[1], frame, call.args[1], certain and not found.open))
-        elif name in found.named:
-            found.named[name].certain = False
     elif method == "update":
         _update(ev, found, call, frame, certain)
 

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def dict_call(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
-    """`dict(...)`: one that the keywords spell out, or a copy of what is given."""
-    if call.args:
-        found = ev.infer(call.args[0], frame) if not call.keywords else UNKNOWNS
+    """`dict(...)`: one that the keywords spell out, a copy of what is given, or both: `{**base, ...}`."""
+    if call.args and not call.keywords:
+        found = ev.infer(call.args[0], frame)
         if any(isinstance(v, Collection) and v.kind != "dict" for v in found):
             return (Collection("dict", call, frame, each=UNKNOWNS),)
         return found
-    items = tuple(keyword.value for keyword in call.keywords)
-    keys = tuple(keyword.arg for keyword in call.keywords)
+    items = (*call.args[:1], *(keyword.value for keyword in call.keywords))
+    keys = (*(None for _ in call.args[:1]), *(keyword.arg for keyword in call.keywords))
     return (Collection("dict", call, frame, items, keys),)
 
 

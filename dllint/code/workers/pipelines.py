@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.code.language.links import bound_call, parent, set_bound_call, set_parent
 from dllint.code.language.scopes import ClassScope, last_name
 from dllint.code.language.values import ClassRef, Collection, Const, Instance, Value
 from dllint.code.loaders.configs import is_config
@@ -46,14 +47,28 @@ def _within(program: Program, value: Value, depth: int, *, listed: bool = False)
 
 def _made(program: Program, recipe: Collection) -> Iterator[Instance]:
     """The object of `dict(type="Name", ...)`: the other arguments go to its class."""
-    call = recipe.node
-    given = [k.value for k in call.keywords if k.arg == "type"] if isinstance(call, ast.Call) else []
+    call = _as_call(recipe.node)
+    given = [k.value for k in call.keywords if k.arg == "type"] if call is not None else []
     for value in (v for node in given for v in program.evaluator.values(node, recipe.frame)):
         cls = value.cls if isinstance(value, ClassRef) else None
         if isinstance(value, Const) and isinstance(value.value, str):
             cls = _registered(program, value.value.rpartition(".")[2])
-        if cls is not None and isinstance(call, ast.Call):
+        if cls is not None and call is not None:
             yield Instance(cls, call, recipe.frame)
+
+
+def _as_call(node: ast.AST) -> ast.Call | None:
+    """A recipe as the call `dict(type=...)`, also where it is written as `{"type": ...}`: always the same one."""
+    if not isinstance(node, ast.Dict):
+        return node if isinstance(node, ast.Call) else None
+    made = bound_call(node)
+    if made is None:
+        named = [(getattr(key, "value", None), value) for key, value in zip(node.keys, node.values, strict=True)]
+        keywords = [ast.keyword(arg=name, value=value) for name, value in named if isinstance(name, str)]
+        made = ast.copy_location(ast.Call(ast.Name("dict", ast.Load()), [], keywords), node)
+        set_parent(made, parent(node))
+        set_bound_call(node, made)
+    return made
 
 
 def _registered(program: Program, name: str) -> ClassScope | None:
