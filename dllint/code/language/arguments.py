@@ -195,10 +195,12 @@ def _mutations(ev: Evaluator, found: Arguments, node: ast.Name, frame: Frame) ->
         if function.value.id != node.id or call.lineno > line or block_of(call).excludes(here):
             continue
         _mutating_call(ev, found, function.attr, call, frame, block_of(call).holds(here))
-    for target in scope.deletes:
-        if isinstance(target, ast.Subscript) and getattr(target.value, "id", "") == node.id and target.lineno <= line:
-            if not block_of(target).excludes(here):
-                _taken_out(found, target.slice, block_of(target).holds(here))
+    for deleted in scope.deletes:
+        block = block_of(deleted)
+        if not isinstance(deleted, ast.Subscript) or deleted.lineno > line or block.excludes(here):
+            continue
+        if isinstance(deleted.value, ast.Name) and deleted.value.id == node.id:
+            _taken_out(found, deleted.slice, block.holds(here))
 
 
 def _taken_out(found: Arguments, key: ast.expr, certain: bool) -> None:
