@@ -61,13 +61,13 @@ class Plan:
 
     def read_aside(self, path: str, folder: str) -> str | None:
         """The text of a small file that a launcher reads, such as `.env`; None outside of the project's root."""
-        absolute = os.path.realpath(os.path.join(folder, path))
-        if not absolute.startswith(os.path.realpath(self.root).rstrip(os.sep) + os.sep):
-            return None
+        written = os.path.join(folder, path)
         try:
-            if not os.path.isfile(absolute) or os.path.getsize(absolute) > _LARGEST_ASIDE:
+            if not os.path.isfile(written) or os.path.getsize(written) > _LARGEST_ASIDE:
                 return None
-            with open(absolute, encoding="utf-8", errors="replace") as stream:
+            if not os.path.realpath(written).startswith(os.path.realpath(self.root).rstrip(os.sep) + os.sep):
+                return None
+            with open(written, encoding="utf-8", errors="replace") as stream:
                 return stream.read()
         except (OSError, ValueError):
             return None
