@@ -40,6 +40,7 @@ class Plan:
         self.errors: dict[str, CannotParseError] = {}
         """By absolute path: files that are recognisably a launcher's and cannot be read."""
         self._loaders: dict[Module, list[Loader]] = {}
+        self._of_kinds: dict[tuple[Kind, ...], list[DeployFile]] = {}
         self._shared: dict[Callable[[Plan], Any], Any] = {}
 
     def shared(self, find_out: Callable[[Plan], _T]) -> _T:
@@ -57,7 +58,9 @@ class Plan:
 
     def of_kind(self, *kinds: Kind) -> list[DeployFile]:
         """The files of these kinds, in the order of their paths."""
-        return [file for file in self.files.values() if file.kind in kinds]
+        if kinds not in self._of_kinds:
+            self._of_kinds[kinds] = [file for file in self.files.values() if file.kind in kinds]
+        return self._of_kinds[kinds]
 
     def read_aside(self, path: str, folder: str) -> str | None:
         """The text of a small file that a launcher reads, such as `.env`; None outside of the project's root."""

@@ -49,12 +49,12 @@ class DeployFile:
         self._held: dict[bytes, bool] = {}
         """What all front ends look for in it."""
 
-    @property
+    @cached_property
     def folder(self) -> str:
         """The absolute path of the folder that holds it."""
         return os.path.dirname(self.absolute)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The last part of its path."""
         return os.path.basename(self.absolute)
