@@ -1,4 +1,5 @@
-"""Images that the project's own commands build (`docker build -t TAG -f FILE CONTEXT`), and its docker-bake files."""
+"""Images that the project builds: by its commands (`docker build -t TAG -f FILE CONTEXT`), its docker-bake files, and
+the steps of its workflows."""
 
 from __future__ import annotations
 
@@ -8,17 +9,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy import commands
 from dllint.deploy.bakes import bake_targets
-from dllint.deploy.commands import Command, Word
+from dllint.deploy.build_actions import build_steps
+from dllint.deploy.commands import Command, Script, Word, commands_in
 from dllint.deploy.docker_cli import Invocation, build_options, subcommand
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Build
 from dllint.files import Kind
 from dllint.finding import Location
+from dllint.patterns import pattern
+from dllint.syntax.mapped import Mapped
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _NAMES = ("Dockerfile", "Containerfile")
+_SUBSTITUTION = pattern(r"\$\(([^()]*)\)|`([^`]*)`")
 
 
 class DockerBuild(NamedTuple):
@@ -33,12 +38,13 @@ class DockerBuild(NamedTuple):
 
 
 def builds(plan: Plan) -> list[DockerBuild]:
-    """The builds in the commands of all files, and the targets of docker-bake files."""
+    """The builds in the commands of all files, the targets of docker-bake files, and the steps of workflows."""
     return plan.shared(_builds)
 
 
 def _builds(plan: Plan) -> list[DockerBuild]:
     found = [build for command in commands.every(plan) for build in _of(command, plan)]
+    found += [build for file in plan.of_kind(Kind.YAML) for build in _of_steps(file, plan)]
     return found + [build for file in plan.of_kind(Kind.HCL, Kind.JSON) for build in _of_bake(file)]
 
 
@@ -47,6 +53,11 @@ def _of_bake(file: DeployFile) -> Iterator[DockerBuild]:
         return
     for target in bake_targets(file):
         yield DockerBuild(target.tags, target.build, file, target.at, target.shm_size)
+
+
+def _of_steps(file: DeployFile, plan: Plan) -> Iterator[DockerBuild]:
+    for step in build_steps(file, plan):
+        yield DockerBuild(step.tags, step.build, file, step.at, step.shm_size)
 
 
 def _of(command: Command, plan: Plan) -> Iterator[DockerBuild]:
@@ -60,6 +71,16 @@ def _of(command: Command, plan: Plan) -> Iterator[DockerBuild]:
     size = options.last("shm-size")
     tags = tuple(word.text for word in options.values("tag"))
     yield DockerBuild(tags, build, command.file, command.at, size.at if size is not None else None)
+
+
+def built_within(word: Word, command: Command, plan: Plan) -> Build | None:
+    """What `$(docker build -q .)` builds, as the image of a command: it says the id of the image."""
+    substitution = _SUBSTITUTION.fullmatch(word.text)
+    if substitution is None:
+        return None
+    script = Script(Mapped(substitution[1] or substitution[2]), command.folder)
+    found = [build for inner in commands_in(script, command.file) for build in _of(inner, plan)]
+    return found[0].build if len(found) == 1 else None
 
 
 def _build(options: Invocation, command: Command, plan: Plan) -> Build | None:

@@ -63,7 +63,9 @@ _ELISION = pattern(
     r"|\$?\{?[A-Z_]*(?:OPTIONS|OPTS|FLAGS)\}?"
 )
 """What stands on a page for options that are left out there."""
-_IMAGE_VARIABLE = pattern(r"ima?ge?|tag|container|repo|docker_?file|version", re.IGNORECASE)
+_IMAGE_VARIABLE = pattern(
+    r"ima?ge?|tag|container|repo|docker_?file|version|(?:docker|podman|buildx) build\b", re.IGNORECASE
+)
 
 
 class Option(NamedTuple):

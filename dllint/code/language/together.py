@@ -1,11 +1,11 @@
 """Attributes and variables that are set together: where one is None, the other has not what is set beside it.
 
-    if streaming:
-        self.dataset = Stream()
-        self.loader = DataLoader(self.dataset)
-    ...
-    if self.loader is None:  # then no Stream
-        self.loader = DataLoader(self.dataset, num_workers=4)
+if streaming:
+    self.dataset = Stream()
+    self.loader = DataLoader(self.dataset)
+...
+if self.loader is None:  # then no Stream
+    self.loader = DataLoader(self.dataset, num_workers=4)
 """
 
 from __future__ import annotations

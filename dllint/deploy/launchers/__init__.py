@@ -97,6 +97,7 @@ FRONT_ENDS: tuple[FrontEnd, ...] = (
         ((b"container", b"jobs"), (b"image", b"script"), (b"docker", b"image", b"jobs")),
     ),
     FrontEnd("ci_jobs", frozenset({Kind.YAML}), ((b"script",), (b"include",)), name=".gitlab-ci.yml"),
+    FrontEnd("build_action", frozenset({Kind.YAML}), ((b"docker/build-push-action", b"shm-size"),)),
     FrontEnd("devcontainer", frozenset({Kind.JSON}), ((b"image",), (b"ockerfile",), (b"ocker",))),
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"image",),), name="compose"),

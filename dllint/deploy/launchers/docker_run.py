@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.deploy.builds import builds
+from dllint.deploy.builds import builds, built_within
 from dllint.deploy.commands import Command, Word, commands_of, may_start
 from dllint.deploy.docker_cli import Invocation, run_options, subcommand
 from dllint.deploy.docker_options import apply
@@ -52,6 +52,7 @@ def _workload(command: Command, options: Invocation, plan: Plan) -> Workload:
         Setting(None if _WHOLE_VARIABLE.fullmatch(image.text) else image.text, image.at, image.text),
         start=start_of(options),
     )
+    workload.build = built_within(image, command, plan)
     apply(options, workload)
     if workload.shm.source is ShmSource.DEFAULT:
         workload.flaws += image_flaws(workload, plan)
