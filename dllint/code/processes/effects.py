@@ -31,15 +31,20 @@ class Effect:
     way: tuple[Related, ...] = ()
 
 
-def earlier(program: Program, node: ast.AST, frame: Frame, depth: int = 0) -> Iterator[Effect]:
-    """The calls and loops that have certainly run when `node` is reached, the nearest function's first."""
+def earlier(
+    program: Program, node: ast.AST, frame: Frame, depth: int = 0, follows: Callable[[ast.Call], bool] | None = None
+) -> Iterator[Effect]:
+    """The calls and loops that have certainly run when `node` is reached, the nearest function's first.
+
+    Of the callers only those count whose call `follows` takes, if it is given.
+    """
     scope = frame.scope
     yield from _before(program, node, frame)
     if isinstance(scope, FunctionScope):
         sites = program.call_sites(scope)[:_MOST_CALLERS] if depth < _DEEPEST else []
         for call, caller in sites:
-            if not caller.scope.module.is_test:
-                yield from earlier(program, call, caller, depth + 1)
+            if not caller.scope.module.is_test and (follows is None or follows(call)):
+                yield from earlier(program, call, caller, depth + 1, follows)
     else:
         for module in imported_before(program, node, scope):
             yield from at_import(program, module)

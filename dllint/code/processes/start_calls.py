@@ -93,7 +93,7 @@ class StartMethodCall:
 
     def settled(self) -> tuple[Effect, str] | None:
         """What has settled the start method before, and how it is called."""
-        for effect in effects.earlier(self.program, self.call, self.frame):
+        for effect in effects.earlier(self.program, self.call, self.frame, follows=_may_come_second):
             what = _settles(self.program, effect)
             if what:
                 return effect, what
@@ -115,6 +115,19 @@ def _repeated(program: Program, node: ast.AST, frame: Frame, depth: int) -> tupl
     sites = program.call_sites(frame.scope)
     found = (_repeated(program, call, site, depth + 1) for call, site in sites if not site.scope.module.is_test)
     return next((one for one in found if one is not None), None)
+
+
+def _may_come_second(call: ast.Call) -> bool:
+    """Whether nothing asks before a call whether it is still to be made: `if not is_initialized(): set_up()`."""
+    return not any(_is_denied(test, outcome) for test, outcome in conditions.leading_to(call))
+
+
+def _is_denied(test: ast.expr, outcome: bool) -> bool:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _is_denied(test.operand, not outcome)
+    if isinstance(test, ast.Compare):
+        return outcome and isinstance(test.ops[0], ast.Is) and ast.unparse(test.comparators[0]) == "None"
+    return not outcome
 
 
 def _is_in_each_turn(node: ast.AST, loop: ast.AST) -> bool:
