@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _FEW = 4
 """Targets that are less than one in so many files are few: what has nothing to do with them is left out."""
 _WORD = re.compile(rb"\w+")
+_SPEAKS_OF_LOADERS = (b"DataLoader", b"num_workers")
+"""What a config of Hydra says that makes a loader, or gives its arguments to what does."""
 _MANY_FILES = 400
 """So many are outlined by several processes."""
 _LONGEST_SCRIPT = 50_000
@@ -341,7 +343,7 @@ def _speaks_of_data(module: Module) -> bool:
 
 def is_config(file: SourceFile, data: bytes) -> bool:
     """Whether it is a YAML file that can hold the call of a loader, as Hydra writes one."""
-    return file.kind is Kind.YAML and b"_target_" in data and b"DataLoader" in data
+    return file.kind is Kind.YAML and b"_target_" in data and any(word in data for word in _SPEAKS_OF_LOADERS)
 
 
 def _module_type(path: str) -> type[Module]:
