@@ -71,6 +71,8 @@ RULE = Rule(
     basis=proven("spawn", "forkserver"),
 )
 
+_PROCESSES = frozenset({"spawn", "start_processes", "Process.start"})
+
 
 @RULE.check
 def missing_main_guard(script: Script) -> Iterator[Finding]:
@@ -80,7 +82,7 @@ def missing_main_guard(script: Script) -> Iterator[Finding]:
             continue
         if script.program.is_imported(script.module):
             return
-        what = "workers are started" if start.loader is not None else "a process is started"
+        what = "a process is started" if start.loader is None and start.what in _PROCESSES else "workers are started"
         yield RULE.finding(
             script.module.location(scripts.statement(node)),
             f'{what} at module level without `if __name__ == "__main__":`: '

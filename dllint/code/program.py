@@ -225,6 +225,7 @@ class Program:
             if module in callers
             or any(name in module.data for name in names)
             or (b"multiprocessing" in module.data and b"torch" in module.data)
+            or b"ultralytics" in module.data
         ]
 
     def is_imported(self, module: Module) -> bool:

@@ -12,7 +12,7 @@ from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope, dotted, last_name
 from dllint.code.language.values import ClassRef, Derived, External, Frame, Function, Instance, Product, Value
-from dllint.code.loaders import iterations
+from dllint.code.loaders import iterations, ultralytics
 from dllint.code.loaders.loader import Loader
 from dllint.code.workers.reach import Step, WorkerCode
 from dllint.records import dataclass
@@ -27,7 +27,7 @@ _DEEPEST = 3
 _AT_ONCE = frozenset(f"builtins.{name}" for name in ("iter", "list", "tuple", "sorted", "enumerate", "zip", "map"))
 """Calls that ask what they are given for its iterator, which starts the workers, be their result used or not."""
 _AT_ONCE |= {"itertools.cycle", "itertools.zip_longest"}
-_STARTING_NAMES = frozenset({"spawn", "start_processes", "start"}) | {via[1:] for via in _TRAINING_METHODS}
+_STARTING_NAMES = frozenset({"spawn", "start_processes", "start", "val"}) | {via[1:] for via in _TRAINING_METHODS}
 _STARTING_NAMES |= {name.rpartition(".")[2] for name in _AT_ONCE}
 _MAINS = frozenset({"component", "components", "f", "func", "function", "main"})
 """Names of the argument by which such a call is given the function."""
@@ -178,6 +178,8 @@ def _started_by(program: Program, function: Value, call: ast.Call, frame: Frame)
             yield from ((loader, "iterated") for loader in _working(program, argument, frame))
     elif isinstance(function, Derived) and function.via == ".start" and _is_process(function.base):
         yield None, "Process.start"
+    elif isinstance(function, Derived) and ultralytics.starts_workers(program, function, call, frame):
+        yield None, f"{function.via[1:]}()"
     elif isinstance(function, Derived) and function.via in _TRAINING_METHODS:
         for loader in _trained(program, function, call, frame):
             yield loader, f"{function.via[1:]}()"
