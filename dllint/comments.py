@@ -46,7 +46,8 @@ def add(projects: Sequence[Project], report: Report) -> Added:
         by_path.setdefault(finding.location.path, []).append(finding)
     changes, left = [], []
     for path, findings in by_path.items():
-        change, more = _in_file(files[path], findings)
+        # A folder that cannot be listed is no file.
+        change, more = _in_file(files[path], findings) if path in files else (None, findings)
         changes += [change] if change is not None else []
         left += more
     return Added(changes, len(report.findings) - len(left), left)

@@ -89,6 +89,8 @@ class Project:
 
     root: str
     files: tuple[SourceFile, ...]
+    unlisted: tuple[str, ...] = ()
+    """The folders that findings should be reported in, and that cannot be listed."""
 
     @property
     def targets(self) -> tuple[SourceFile, ...]:
@@ -220,6 +222,8 @@ class _Walker:
         """Absolute path -> kind, and whether it is a target."""
         self.links: set[str] = set()
         self.visited: set[str] = set()
+        self.unlisted: list[str] = []
+        """The absolute paths of folders with targets that cannot be listed."""
 
     def hides(self, folder: str, root: str) -> bool:
         """Whether a walk from `root` would leave `folder` out, .gitignore files aside."""
@@ -243,7 +247,7 @@ class _Walker:
         seen = 0
         while stack:
             folder, gitignores, target = stack.pop()
-            entries = _entries(folder)
+            entries = self._entries(folder, target)
             seen += len(entries)
             if limit is not None and not target and (seen > limit or len(self.found) > _CONTEXT_FILES):
                 continue
@@ -254,6 +258,16 @@ class _Walker:
             gitignores = _with_own(gitignores, folder, names)
             inner = self._take(entries, gitignores, target)
             stack.extend((path, gitignores, target or path in targets) for path in inner)
+
+    def _entries(self, folder: str, target: bool) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder) as listing:
+                return list(listing)
+        except FileNotFoundError:  # it has gone since
+            return []
+        except OSError:
+            self.unlisted += [folder] if target else []
+            return []
 
     def _take(self, entries: list[os.DirEntry[str]], gitignores: _Ignores, target: bool) -> Iterator[str]:
         """Keep the files among `entries`; yield the folders to enter."""
@@ -291,14 +305,6 @@ class _Walker:
         if "pyvenv.cfg" in names:
             return True
         return self._skips_output and name in _OUTPUT and "__init__.py" not in names
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as listing:
-            return list(listing)
-    except OSError:
-        return []
 
 
 def _is_regular(entry: os.DirEntry[str]) -> bool:
@@ -347,7 +353,7 @@ def _project(root: _Root, items: Iterable[_Given], settings: Settings) -> Projec
             kind = kind_of_path(item.absolute) or Kind.PYTHON
             path = item.absolute
             files[path] = SourceFile(show(path), path, kind, target=True, explicit=item.explicit, data=item.data)
-    return Project(root.path, tuple(sorted(files.values(), key=_path_of)))
+    return Project(root.path, tuple(sorted(files.values(), key=_path_of)), tuple(map(show, walker.unlisted)))
 
 
 def _path_of(file: SourceFile) -> str:

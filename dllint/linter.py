@@ -149,7 +149,8 @@ def _lint_project(
         report.errors.append(_error("", project.root))
         return
     found = _run_all(rules, program, settings, report, progress)
-    found = [finding for finding in found if finding.location.path in targets and is_shown(settings, finding)]
+    places = {*targets, *project.unlisted}
+    found = [finding for finding in found if finding.location.path in places and is_shown(settings, finding)]
     found = _without_replaced(_without_duplicates(found))
     found = [finding for finding in found if not ignored_in(settings, finding.location.path, finding.code)]
     python = {path for path, file in targets.items() if file.kind in (Kind.PYTHON, Kind.NOTEBOOK)}

@@ -1,4 +1,5 @@
-"""Comments that switch findings off: `# noqa`, `# noqa: DLL201,DLL5`, `# dllint: ignore[DLL201, shm-missing] reason`.
+"""Comments that switch findings off: `# noqa`, `# noqa: DLL201,DLL5`, `# dllint: ignore[DLL201, shm-missing] reason`,
+and `# dllint: ignore` for all of them.
 
 A comment counts on any line of the construct that a finding spans, or alone on the lines above it.
 `# dllint: skip-file` counts for the whole file.
@@ -22,11 +23,13 @@ _MARKS = (b"noqa", b"dllint:")
 
 @cache
 def _directive() -> re.Pattern[str]:
-    # Compiled when first needed: most runs meet no such comment. As in flake8, a `noqa:` without codes is a bare one.
+    # Compiled when first needed: most runs meet no such comment. As in flake8, a `noqa:` without codes is a bare one;
+    # so is `dllint: ignore`, as `type: ignore` is. Codes may follow without brackets, as behind `noqa`.
     return re.compile(
         r"#\s*(?:"
         r"(?P<skip>dllint:\s*skip-file)\b"
-        r"|(?P<ignore>dllint:\s*ignore)\s*\[(?P<names>[^\]\n]*)\]"
+        r"|(?P<ignore>dllint:\s*ignore)(?![\w-])(?:\s*\[(?P<names>[^\]\n]*)\]|(?!\s*\[))"
+        r"(?:\s*:?\s*(?P<listed>(?:DLL[0-9]+(?:[,\s]+|(?!\w)))+))?"
         r"|(?P<noqa>noqa)(?![\w-])(?:\s*:\s*(?P<codes>(?:(?:DLL|[A-Z]+[0-9]+)(?:[,\s]+|(?!\w)))+))?"
         r")",
         re.IGNORECASE,
@@ -144,7 +147,9 @@ class Suppressions:
 
 
 def _selectors(found: re.Match[str], comment: Comment) -> Iterator[_Selector]:
-    group = "names" if found["ignore"] else "codes"
+    group = "codes"
+    if found["ignore"]:
+        group = "names" if found["names"] is not None else "listed"
     if found[group] is None:
         yield _Selector(comment.row, comment.column + found.start(), None)
         return

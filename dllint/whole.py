@@ -31,7 +31,7 @@ class WholeProject:
     """The subjects of all rules, and the texts of all files, of one project."""
 
     def __init__(self, project: Project, settings: Settings) -> None:
-        self._unreadable: list[Unreadable] = []
+        self._unreadable = [Unreadable(path, 1, 1, "it cannot be listed", "folder") for path in project.unlisted]
         self._texts: dict[str, bytes | None] = {}
         others = [file for file in project.files if file.kind not in _CODE]
         configs = {file.path: file for file in self._configs(others)}

@@ -1,10 +1,12 @@
 """DLL001 unreadable-file
 
 ## What it does
-Reports a file that cannot be decoded or parsed, where it matters: it uses torch, it is plainly a Dockerfile, a compose
-file or a manifest of Kubernetes, or it was named on the command line.
+Reports a file that cannot be decoded or parsed, where it matters: it speaks of torch's datasets or loaders, it names
+torch in an encoding that Python does not read (UTF-16, one that there is not), it is plainly a Dockerfile, a compose
+file or a manifest of Kubernetes, or it was named on the command line. So it does a folder that cannot be listed.
 The reason may be wrong bytes for its encoding, a syntax error, Python 2, NUL bytes, a size that no source file has, or
-syntax that is newer than the Python that runs dllint.
+syntax that is newer than the Python that runs dllint. Other Python is not looked into, broken or not, for it can hold
+nothing that any rule reports.
 
 ## Why it breaks workers
 What cannot be read is not checked: the classes in it count as unknown, and their findings are missing. A linter that
@@ -68,6 +70,8 @@ def _reason(unreadable: Unreadable) -> str:
 
 
 def _cure(unreadable: Unreadable) -> str:
+    if unreadable.what == "folder":
+        return "let the one who runs dllint read the folder"
     if unreadable.needs is None:
         return f"mend the {unreadable.what}"
     return f"install and run dllint with Python {_dotted(unreadable.needs)} or newer"

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from dllint.files import PathError, Project, discover
+from dllint.linter import lint
 from dllint.settings import Settings
 
 
@@ -312,3 +313,18 @@ def test_ten_thousand_files_are_found_in_a_blink(here: Path) -> None:
     start = time.perf_counter()
     assert len(every(".")) == 10_000
     assert time.perf_counter() - start < 1
+
+
+def test_a_folder_that_cannot_be_listed_is_reported(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(here, "a.py", "locked/b.py", ".venv/c.py")
+    scandir = os.scandir
+
+    def refusing(path: str) -> Any:
+        if os.path.basename(path) in ("locked", ".venv"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    report = lint([only(".")], Settings())
+    assert [(f.location.path, f.code) for f in report.findings] == [("locked", "DLL001")]
+    assert only("a.py").unlisted == ()

@@ -298,8 +298,7 @@ class Program:
         seeds = {id(module) for module in self.seeds}
         for module in self.modules.by_file.values():
             named = module.path in self.explicit
-            matters = id(module) in seeds and b"torch" in module.data
-            if module.is_target and (named or matters):
+            if module.is_target and (named or _may_be_missed(module, id(module) in seeds)):
                 found += _unreadable_parts(module) if self._is_sound(module) else [_unreadable(module, module.error)]
         return found
 
@@ -316,6 +315,9 @@ class Program:
         return self.facts.loaders if self.modules.by_file else []
 
 
+_TORCH = (b"torch", "torch".encode("utf-16-le"), "torch".encode("utf-16-be"))
+
+
 def _reader(file: SourceFile) -> Callable[[], bytes]:
     """Reads a file that could be read a moment ago; nothing, if it has gone since."""
 
@@ -326,6 +328,15 @@ def _reader(file: SourceFile) -> Callable[[], bytes]:
             return b""
 
     return read
+
+
+def _may_be_missed(module: Module, is_seed: bool) -> bool:
+    """Whether findings in a module are missing if it cannot be read: it speaks of torch's data, or may, being in no
+    encoding that Python reads."""
+    if module.has(watched.DATA_PACKAGE):
+        return True
+    is_broken = module.has(watched.NUL) or module.has(watched.UNKNOWN_ENCODING)
+    return (is_seed or is_broken) and any(name in module.data for name in _TORCH)
 
 
 def _unreadable(module: Module, error: CannotParseError | None, what: str = "file") -> Unreadable:

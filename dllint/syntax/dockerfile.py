@@ -60,6 +60,8 @@ class HereDoc(NamedTuple):
     text: str
     first: int
     """Row of its first line."""
+    is_ended: bool = True
+    """Whether its closing word is there."""
 
 
 class Instruction(NamedTuple):
@@ -143,7 +145,24 @@ def refusal(text: str, found: Iterable[Instruction]) -> CannotParseError | None:
             return _unknown(each)
         if not in_stage and (each.keyword != "ARG" or each.on_build):
             return CannotParseError(f"{each.keyword} stands before the first FROM", each.first)
+        fault = _misused(each)
+        if fault:
+            return CannotParseError(fault, each.first)
     return None
+
+
+def _misused(instruction: Instruction) -> str:
+    """What is missing of an instruction, or too much; empty where nothing is."""
+    unended = next((each.name for each in instruction.heredocs if not each.is_ended), None)
+    if unended is not None:
+        return f"the here-document <<{unended} has no end"
+    if instruction.keyword == "FROM":
+        words = instruction.rest.split()
+        is_named = len(words) == 3 and words[1].lower() == "as"
+        return "" if len(words) == 1 or is_named else "FROM takes `image` or `image AS name`"
+    if instruction.keyword in ("COPY", "ADD") and len(instruction.words) < 2:
+        return f"{instruction.keyword} takes a source and a destination"
+    return ""
 
 
 def _unknown(instruction: Instruction) -> CannotParseError | None:
@@ -254,8 +273,9 @@ class _Kept:
             tabs, name = opened[1], unquoted(opened[2])
             first = row + 1
             row = next((at for at in range(first, len(self._given)) if _ends(self._given[at], name, tabs)), -1)
-            row = len(self._given) - 1 if row < 0 else row
-            found.append(HereDoc(name, "\n".join(self._given[first:row]), first + 1))
+            is_ended = row >= 0
+            row = row if is_ended else len(self._given) - 1
+            found.append(HereDoc(name, "\n".join(self._given[first:row]), first + 1, is_ended))
         return row, tuple(found)
 
 

@@ -6,6 +6,7 @@ The tree is the standard library's `ast`: it is parsed in C, and it is the very 
 from __future__ import annotations
 
 import ast
+import codecs
 import warnings
 from collections.abc import Callable
 from functools import cached_property
@@ -21,6 +22,8 @@ MAX_BYTES = 8_000_000
 """A larger file is generated; reading it as a tree would take seconds and gigabytes."""
 
 _COOKIE = pattern(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_COOKIES_WITHIN = 400
+"""Bytes at the start of a file that hold such a comment, if there is one."""
 LINE_END = pattern("\r\n|\r|\n")
 
 
@@ -68,20 +71,13 @@ class Source:
         return self.lines[row - 1] if 0 < row <= len(self.lines) else ""
 
     def _encoding(self) -> str:
-        for line in self.data.split(b"\n", 2)[:2]:
-            cookie = _COOKIE.match(line)
-            if not cookie:
-                continue
-            name = cookie.group(1).decode("ascii", "replace")
-            try:
-                " ".encode(name)  # an empty text would not be looked at
-            except (LookupError, ValueError):
-                return "utf-8"
-            return name
-        return "utf-8"
+        name = _declared(self.data)
+        return name if name and _is_encoding(name) else "utf-8"
 
     def check_encoding(self) -> None:
         """Raise CannotParseError for bytes that the file's encoding does not have: `ast` overlooks them in comments."""
+        if self.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise CannotParseError("it is encoded in UTF-16, which Python does not read")
         if self.data.isascii():
             return
         encoding = self._encoding()
@@ -117,6 +113,26 @@ class Source:
         if row > whole.row and line.rstrip().endswith(":"):
             row = whole.row
         return Location(self.path, whole.row, whole.column, row, len(self.line(row)) + 1)
+
+
+def has_unknown_encoding(data: bytes) -> bool:
+    """Whether a file says of itself that it is in an encoding which there is not."""
+    name = _declared(data) if b"coding" in data[:_COOKIES_WITHIN] else ""
+    return bool(name) and not _is_encoding(name)
+
+
+def _declared(data: bytes) -> str:
+    """The encoding that a comment in the first two lines names; empty without one."""
+    cookies = (_COOKIE.match(line) for line in data.split(b"\n", 2)[:2])
+    return next((cookie.group(1).decode("ascii", "replace") for cookie in cookies if cookie), "")
+
+
+def _is_encoding(name: str) -> bool:
+    try:
+        " ".encode(name)  # an empty text would not be looked at
+    except (LookupError, ValueError):
+        return False
+    return True
 
 
 def parse(source: Source, parsed: ast.Module | None = None) -> ast.Module:

@@ -28,6 +28,12 @@ def told(folder: Path, name: str, data: bytes, *, named: bool) -> list[str]:
     ("name", "data", "named", "walked"),
     [
         ("Dockerfile", b"FROM a\nFOO bar\n", True, True),
+        ("Dockerfile", b"FROM\nCMD a\n", True, True),
+        ("Dockerfile", b"FROM a b\n", True, True),
+        ("Dockerfile", b"FROM --platform=linux/amd64 a as b\nCOPY --from=c d e\n", False, False),
+        ("Dockerfile", b"FROM a\nCOPY --chown=b c\n", True, True),
+        ("Dockerfile", b"FROM a\nRUN <<EOF\necho\n", True, True),
+        ("Dockerfile", b"FROM a\nRUN <<EOF\necho\nEOF\nCOPY <<-x <<y /z\n\tx\ny\n", False, False),
         ("Dockerfile.gpu", b"FROM a\nFOO bar\n", True, True),
         ("Dockerfile", b"RUN x\n", True, False),
         ("Dockerfile", "FROM a\nRUN b\n".encode("utf-16"), True, True),

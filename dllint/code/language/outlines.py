@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dllint.code.apis.watched import GATES
+from dllint.code.apis.watched import GATES, UNKNOWN_ENCODING
 from dllint.files import content_of
 from dllint.parallel import shared_out
+from dllint.syntax.python import has_unknown_encoding
 
 _NAME = re.compile(rb"\w+(?=[ \t]*[\[(:])")
 _CLASS = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
@@ -43,6 +44,8 @@ def _held(data: bytes) -> Iterator[bytes]:
         if gate in data:
             yield gate
             yield from (text for text in texts if text in data)
+    if has_unknown_encoding(data):
+        yield UNKNOWN_ENCODING
 
 
 def outlines(paths: Sequence[str], shares: int) -> list[Outline | None]:
