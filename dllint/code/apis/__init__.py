@@ -18,7 +18,7 @@ from dllint.code.apis.autograd import (
     MODULE_CONTAINERS,
     TRAINABLE_LAYERS,
 )
-from dllint.code.apis.datasets import DATASET_BASES, HOOKS, ITERABLE_BASES, NOT_DATASETS, wraps_datasets
+from dllint.code.apis.datasets import DATASET_BASES, HOOKS, INIT_HOOKS, ITERABLE_BASES, NOT_DATASETS, wraps_datasets
 from dllint.code.apis.devices import (
     CUDA_RAISES,
     FACTORIES,
@@ -138,6 +138,7 @@ __all__ = [
     "HANDS_TO_LOOP",
     "HARMFUL_OVER_MEMORY",
     "HOOKS",
+    "INIT_HOOKS",
     "ITERABLE_BASES",
     "ITERATES",
     "JOINS",

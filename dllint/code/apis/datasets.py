@@ -15,6 +15,17 @@ ITERABLE_BASES = frozenset(
     }
 )
 
+_OPENMMLAB = (
+    "mmdet.datasets.BaseDetDataset",
+    "mmdet3d.datasets.Det3DDataset",
+    "mmdet3d.datasets.Seg3DDataset",
+    "mmpose.datasets.BaseCocoStyleDataset",
+    "mmpretrain.datasets.BaseDataset",
+    "mmpretrain.datasets.CustomDataset",
+    "mmseg.datasets.BaseSegDataset",
+)
+"""What the libraries of OpenMMLab derive from mmengine's BaseDataset for projects to derive from."""
+
 DATASET_BASES = ITERABLE_BASES | frozenset(
     {
         "torch.utils.data.Dataset",
@@ -40,7 +51,7 @@ DATASET_BASES = ITERABLE_BASES | frozenset(
         "monai.data.ArrayDataset",
         "monai.data.ImageDataset",
         "mmengine.dataset.BaseDataset",
-        "mmdet.datasets.BaseDetDataset",
+        *_OPENMMLAB,
         "mmdet.datasets.CocoDataset",
         "fairseq.data.FairseqDataset",
         "fairseq.data.BaseWrapperDataset",
@@ -77,11 +88,15 @@ HOOKS = {
     "monai.data.Dataset": ("_transform",),
     "monai.data.CacheDataset": ("_transform",),
     "monai.data.PersistentDataset": ("_transform",),
-    "mmengine.dataset.BaseDataset": ("prepare_data", "get_data_info"),
-    "mmdet.datasets.BaseDetDataset": ("prepare_data", "get_data_info"),
+    **dict.fromkeys(("mmengine.dataset.BaseDataset", *_OPENMMLAB), ("prepare_data", "get_data_info")),
     "fairseq.data.FairseqDataset": ("collater",),
 }
 """Methods that a library's own `__getitem__` calls in the worker."""
+
+INIT_HOOKS = {
+    **dict.fromkeys(("mmengine.dataset.BaseDataset", *_OPENMMLAB), ("full_init", "load_data_list")),
+}
+"""Methods that a library's own `__init__` calls; read in mmengine 0.10."""
 
 NOT_DATASETS = frozenset(
     {

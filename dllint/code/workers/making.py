@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from dllint.code import apis
 from dllint.code.language import classes, conditions, fields, settled
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.links import Block, block_of, parent, scope_of, set_parent
@@ -57,8 +58,17 @@ def _made(program: Program, value: Instance) -> dict[str, list[Held]]:
             method = base.methods.get(name)
             if method is not None and name != "setup" and first is None:
                 _run(program, found, method, Frame(method, value), value, 0)
+    for name in _hooks(program, value.cls):
+        hook = classes.method(program.evaluator, value.cls, name)
+        if hook is not None:
+            _run(program, found, hook, Frame(hook, value), value, 0)
     _continue(program, found, value)
     return found.held
+
+
+def _hooks(program: Program, cls: ClassScope) -> list[str]:
+    """The methods that the `__init__` of a library's class calls."""
+    return [name for base in classes.external_bases(program.evaluator, cls) for name in apis.INIT_HOOKS.get(base, ())]
 
 
 def _continue(program: Program, found: _Init, value: Instance) -> None:
