@@ -17,7 +17,7 @@ from dllint.code.loaders import iterations
 from dllint.code.loaders.hanging import has_workers_for_some, keys_of
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method
-from dllint.code.workers import state
+from dllint.code.workers import pipelines, state
 from dllint.code.workers.entries import WORKER_METHODS, entries_of_class, entries_of_values
 from dllint.code.workers.reach import WorkerCode
 from dllint.code.workers.state import Item
@@ -173,7 +173,7 @@ def read_by(program: Program, loader: Loader) -> list[Instance]:
     memo = program.facts.read_by_memo
     if id(loader) not in memo:
         found: dict[tuple[object, ...], Instance] = {}
-        for value in loader.dataset_values():
+        for value in (*loader.dataset_values(), *pipelines.datasets(program, loader)):
             for instance in _read(program, value, 0, set()):
                 if is_dataset_class(program, instance.cls) or _looks_like_dataset(program, instance.cls):
                     found.setdefault(instance.key, instance)

@@ -1,4 +1,7 @@
-"""The transforms that an OpenMMLab config names: `pipeline=[dict(type="RandomCrop", size=64)]`."""
+"""The data sets and transforms that an OpenMMLab config names.
+
+`dataset=dict(type="Flowers", pipeline=[dict(type="RandomCrop", size=64)])`
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,28 @@ def transforms(program: Program, loader: Loader) -> tuple[Instance, ...]:
         return ()
     found = program.evaluator.values(loader.call, loader.frame)
     return tuple(made for value in found for made in _within(program, value, 0))
+
+
+def datasets(program: Program, loader: Loader) -> tuple[Instance, ...]:
+    """The data sets of project classes that a loader's config makes, those that others wrap among them."""
+    if not is_config(loader):
+        return ()
+    found = program.evaluator.values(loader.call, loader.frame)
+    return tuple(made for value in found for made in _datasets(program, value, 0))
+
+
+def _datasets(program: Program, value: Value, depth: int) -> Iterator[Instance]:
+    if not isinstance(value, Collection) or depth > _DEEPEST:
+        return
+    keys = value.keys if value.kind == "dict" else (None,) * len(value.items)
+    for key, item in zip(keys, value.items, strict=False):
+        name = key.value if isinstance(key, ast.Constant) else key
+        if value.kind == "dict" and name not in _AROUND:
+            continue
+        for inner in program.evaluator.values(item, value.frame):
+            if isinstance(inner, Collection) and inner.kind == "dict":
+                yield from _made(program, inner)
+            yield from _datasets(program, inner, depth + 1)
 
 
 def _within(program: Program, value: Value, depth: int, *, listed: bool = False) -> Iterator[Instance]:
