@@ -3,8 +3,9 @@
 ## What it does
 
 Reports `torch.set_default_device("cuda")` and `torch.set_default_tensor_type("torch.cuda...")` in a program that builds
-a loader which shuffles or has forked workers, and a loader whose `generator` is a CUDA generator while the default
-device is the CPU. A loader without workers and with a CUDA generator is right under a CUDA default.
+a loader which shuffles or has forked workers, a loop over such a loader within `with torch.device("cuda"):`, and a
+loader whose `generator` is a CUDA generator while the default device is the CPU. A loader without workers and with a
+CUDA generator is right under a CUDA default.
 
 ## Why it breaks workers
 

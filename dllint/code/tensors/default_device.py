@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.language import conditions
-from dllint.code.language.links import block_of
+from dllint.code.language.links import block_of, parent
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope
 from dllint.code.language.values import Const, Derived, External, Frame, Product, Value, Values, truth
@@ -27,9 +27,9 @@ _SHUFFLING_SAMPLERS = frozenset({"torch.utils.data.RandomSampler", "torch.utils.
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """A call that makes CUDA the default, and the modules whose run comes to it."""
+    """What makes CUDA the default, a call or a `with torch.device("cuda")`, and the modules whose run comes to it."""
 
-    call: ast.Call
+    call: ast.expr
     scope: Scope
     entries: tuple[Module, ...]
 
@@ -113,8 +113,9 @@ def _entries(program: Program, scope: Scope) -> Iterator[Module]:
 def over(loader: Loader) -> Default | None:
     """The CUDA default under which a loader runs."""
     program = loader.program
-    if not program.facts.cuda_defaults:
-        return None
+    within = next(_around(loader), None)
+    if within is not None or not program.facts.cuda_defaults:
+        return within
     leading = {id(module) for module in program.importers(loader.module)}
     for default in program.facts.cuda_defaults:
         if default.scope is loader.frame.scope or any(id(entry) in leading for entry in default.entries):
@@ -122,6 +123,25 @@ def over(loader: Loader) -> Default | None:
         if default.at_import and any(m is loader.module for m in program.importers(default.module)):
             return default
     return None
+
+
+def _around(loader: Loader) -> Iterator[Default]:
+    """The blocks `with torch.device("cuda"):` in which main goes through a loader."""
+    program = loader.program
+    if not program.modules_with("torch.device("):
+        return
+    for iteration in program.facts.iterations_of(loader):
+        at = parent(iteration.node)
+        while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            for item in at.items if isinstance(at, ast.With) else ():
+                found = program.evaluator.values(item.context_expr, iteration.frame)
+                if _is_device(found) and devices.can_be_cuda(program, found):
+                    yield Default(item.context_expr, iteration.frame.scope, ())
+            at = parent(at)
+
+
+def _is_device(values: Values) -> bool:
+    return all(isinstance(value, Product) and value.name == "torch.device" for value in values)
 
 
 def harm(loader: Loader, default: Default) -> str:
