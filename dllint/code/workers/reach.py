@@ -186,6 +186,8 @@ class WorkerCode:
             for argument in [*call.args, *(k.value for k in call.keywords)]:
                 if self._is_function(argument, step):
                     yield from self._passed(ev.values(argument, frame), step, call)
+            if len(call.args) > 1 and _calls_its_argument(call.args[0]):
+                yield from self._passed(ev.values(call.args[1], frame), step, call)
         yield from self._implicit(step)
 
     def _may_enter(self, function: ast.expr, step: Step) -> bool:
@@ -290,6 +292,12 @@ def _imported_name(function: ast.expr, scope: Scope) -> str:
             if binding.kind == "import" and isinstance(binding.value, ast.alias):
                 return binding.value.name.rpartition(".")[2]
     return function.id
+
+
+def _calls_its_argument(node: ast.expr) -> bool:
+    """Whether it is a lambda that calls what it is given: in `reduce(lambda x, f: f(x), self.steps, x)` all steps."""
+    called = node.body.func if isinstance(node, ast.Lambda) and isinstance(node.body, ast.Call) else None
+    return isinstance(node, ast.Lambda) and isinstance(called, ast.Name) and called.id in {a.arg for a in node.args.args}
 
 
 def _with_comprehended(scope: Scope) -> Iterator[Scope]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from dllint.code.facts import WorkerEntry
 from dllint.code.language import classes, conditions
 from dllint.code.language.scopes import ClassScope, Scope
-from dllint.code.language.values import Collection, Derived, Frame, Instance, Product, Unknown, Value, Values
+from dllint.code.language.values import ClassRef, Collection, Derived, Frame, Instance, Product, Unknown, Value, Values
+from dllint.code.workers import making
 from dllint.code.workers.reach import Step, is_main_only
 from dllint.finding import Location
 from dllint.records import dataclass
@@ -59,14 +60,14 @@ def writes(entry: WorkerEntry, carried: Carried) -> Iterator[Write]:
 
 
 def carried_objects(entry: WorkerEntry) -> Carried:
-    """The keys of the objects that the workers have a copy of."""
-    found = {item.value.key for item in entry.items if isinstance(item.value, Instance)}
+    """The keys of the objects that the workers have a copy of, and of the classes of these."""
+    found = [item.value for item in entry.items if isinstance(item.value, Instance)]
     if entry.dataset is not None:
-        found |= {value.key for value in entry.dataset.instances}
+        found += entry.dataset.instances
     for loader in entry.loaders:
         for _, argument in loader.worker_callables():
-            found |= {v.key for v in argument.values(entry.program.evaluator) if isinstance(v, Instance)}
-    return found
+            found += [v for v in argument.values(entry.program.evaluator) if isinstance(v, Instance)]
+    return {value.key for value in found} | {ClassRef(value.cls).key for value in found}
 
 
 def _attribute_writes(entry: WorkerEntry, step: Step, carried: Carried) -> Iterator[Write]:
@@ -91,10 +92,23 @@ def _owners(entry: WorkerEntry, holder: ast.expr, step: Step, carried: Carried) 
         receiver = step.frame.receiver
         is_dataset = entry.dataset is not None and receiver.cls is entry.dataset.cls
         return [receiver.cls] if is_dataset or receiver.key in carried else []
+    of_class = _class_named(entry, holder, step)
+    if of_class is not None:
+        return [of_class] if ClassRef(of_class).key in carried else []
     if not isinstance(holder, ast.Attribute):
         return []
     found = entry.program.evaluator.values(holder, step.frame)
     return [value.cls for value in found if isinstance(value, Instance) and value.key in carried and len(found) == 1]
+
+
+def _class_named(entry: WorkerEntry, holder: ast.expr, step: Step) -> ClassScope | None:
+    """The class that a method writes to: `Records.count`, `type(self).count`, `cls.count`."""
+    receiver = step.frame.receiver
+    if not isinstance(holder, ast.Name):
+        is_own = isinstance(receiver, Instance) and making.names_class(entry.program, holder, receiver.cls)
+        return receiver.cls if is_own and receiver is not None else None
+    found = entry.program.evaluator.values(holder, step.frame)
+    return found[0].cls if len(found) == 1 and isinstance(found[0], ClassRef) else None
 
 
 def _is_memo(node: ast.AST, name: str) -> bool:
