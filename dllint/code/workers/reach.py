@@ -296,8 +296,10 @@ def _imported_name(function: ast.expr, scope: Scope) -> str:
 
 def _calls_its_argument(node: ast.expr) -> bool:
     """Whether it is a lambda that calls what it is given: in `reduce(lambda x, f: f(x), self.steps, x)` all steps."""
-    called = node.body.func if isinstance(node, ast.Lambda) and isinstance(node.body, ast.Call) else None
-    return isinstance(node, ast.Lambda) and isinstance(called, ast.Name) and called.id in {a.arg for a in node.args.args}
+    if not isinstance(node, ast.Lambda) or not isinstance(node.body, ast.Call):
+        return False
+    called = node.body.func
+    return isinstance(called, ast.Name) and any(parameter.arg == called.id for parameter in node.args.args)
 
 
 def _with_comprehended(scope: Scope) -> Iterator[Scope]:
