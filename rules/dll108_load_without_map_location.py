@@ -98,7 +98,7 @@ def load_without_map_location(entry: WorkerEntry) -> Iterator[Finding]:
     if not entry.may_fork or not entry.may_have_readers:
         return
     for step, call, _ in uses.in_worker(entry.code, loading.LOAD):
-        if loading.may_bring_cuda(entry.program, call, step.frame) and not _is_own_file(
+        if loading.may_bring_cuda(entry.program, call, step.frame, loading.entry_of(call)) and not _is_own_file(
             entry, call, _makers(entry, step)
         ):
             yield RULE.finding(

@@ -37,15 +37,21 @@ def returned(ev: Evaluator, function: Function, call: ast.Call | None, frame: Fr
 
 
 def _is_ruled_out(ev: Evaluator, node: ast.Return, frame: Frame) -> bool:
-    """Whether the arguments of this call lead to another `return`: `load(x, kind="pt")`."""
+    """Whether the arguments of this call lead to another `return`: `load(x, "pt")`, `load(x, names=False)`."""
     tests = (found for found in conditions.leading_to(node) if _asks_for_argument(found[0], frame.scope))
     return any(folding.verdict(ev, test, frame) is (not outcome) for test, outcome in tests)
 
 
 def _asks_for_argument(test: ast.expr, scope: Scope) -> bool:
-    """Whether a test compares a parameter with a text."""
-    if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Name):
-        return False
-    bindings = scope.bindings.get(test.left.id, ())
-    texts = all(isinstance(side, ast.Constant) and isinstance(side.value, str) for side in test.comparators)
-    return texts and len(bindings) == 1 and bindings[0].kind == "parameter"
+    """Whether a test compares a parameter with a text, or asks whether it is true."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return isinstance(test.operand, ast.Name) and _is_parameter(test.operand, scope)
+    if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name):
+        texts = all(isinstance(side, ast.Constant) and isinstance(side.value, str) for side in test.comparators)
+        return texts and _is_parameter(test.left, scope)
+    return isinstance(test, ast.Name) and _is_parameter(test, scope)
+
+
+def _is_parameter(name: ast.Name, scope: Scope) -> bool:
+    bindings = scope.bindings.get(name.id, ())
+    return len(bindings) == 1 and bindings[0].kind == "parameter"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language.reaching import reaching
 from dllint.code.language.scopes import last_name
-from dllint.code.language.values import Const, Frame, Product
+from dllint.code.language.values import Const, Derived, Frame, Product
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _HOLE = "\0"
 """Stands for what is not known of a file's name."""
 _DEEPEST = 5
+_PATH = re.compile(r"_*(\w+)_(?:path|file|filename)")
+_SHORTEST_STEM = 6
+"""Letters that tell one kind of file from another."""
 _JOINS = frozenset({"join", "joinpath", "str", "Path", "fspath"})
 _OPENERS = frozenset({"open", "open_file"})
 
@@ -29,6 +32,15 @@ def forms(program: Program, node: ast.expr, frame: Frame) -> tuple[str, str]:
     return parts[-1], "/".join(parts[-2:])
 
 
+def stem(program: Program, path: ast.expr, frame: Frame) -> str:
+    """What a variable or an option for a path says that the file is called: `latent_gt` of `latent_gt_path`."""
+    words = [last_name(path)] if isinstance(path, (ast.Name, ast.Attribute)) else []
+    values = program.evaluator.values(path, frame)
+    words += [v.index for v in values if isinstance(v, Derived) and isinstance(v.index, str)]
+    stems = (found[1] for word in words if (found := _PATH.fullmatch(word)) is not None)
+    return next((stem for stem in stems if len(stem) >= _SHORTEST_STEM and "_" in stem), "")
+
+
 def are_of_one_file(one: tuple[str, str], other: tuple[str, str]) -> bool:
     """Whether two forms tell enough to say that they name the same files: `pitch_?.pt`, or `masks/?.pt`."""
     if _is_telling(one[0]):
@@ -38,8 +50,8 @@ def are_of_one_file(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 def _is_telling(name: str) -> bool:
-    """Whether a name says more than its suffix: `pitch_?.pt`, `?.soft.pt`."""
-    return any(letter.isalpha() for letter in name.rpartition(".")[0])
+    """Whether a name says more than its suffix: `pitch_?.pt`, `?.soft.pt`, `cached_?`."""
+    return any(letter.isalpha() for letter in name.rpartition(".")[0] or name)
 
 
 def _text(program: Program, node: ast.expr, frame: Frame, depth: int) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.language.containers import filled_later
+from dllint.code.language.links import parent, scope_of
 from dllint.code.language.values import Collection, Const, Derived, External, Frame, Number, Product, Value, Values
 
 if TYPE_CHECKING:
@@ -23,7 +25,22 @@ _OF_ARRAYS = frozenset({*apis.DATA_PACKAGES, "librosa", "pandas", "scipy", "json
 
 def are_on_cpu(program: Program, node: ast.expr, frame: Frame) -> bool:
     """Whether all that an expression can be, and what it holds, is on the CPU."""
-    return _all(program, program.evaluator.values(node, frame), 0)
+    return _is_of_node(program, node, frame, 0)
+
+
+def _is_of_node(program: Program, node: ast.expr, frame: Frame, depth: int) -> bool:
+    return _leaves_at_last(node) or _all(program, program.evaluator.values(node, frame), depth)
+
+
+def _leaves_at_last(node: ast.AST) -> bool:
+    """Whether the last of the calls in a row that says where a tensor goes brings it to the CPU: `x.cpu().view(-1)`."""
+    while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            step = f".{node.func.attr}()"
+            if step in _LEAVES or step in _MOVES:
+                return step in _LEAVES
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return False
 
 
 def _all(program: Program, values: Values, depth: int) -> bool:
@@ -45,7 +62,27 @@ def _holds_cpu(program: Program, value: Collection, depth: int) -> bool:
     groups = [program.evaluator.values(item, value.frame) for item in value.items[:_MOST_ITEMS]]
     groups += [program.evaluator.bound(binding, value.frame) for binding in filled_later(value)]
     groups += [value.each] if value.each is not None else []
-    return bool(groups) and all(_all(program, group, depth + 1) for group in groups)
+    deeper = list(_stored_deeper(value))
+    if not all(_is_of_node(program, stored, value.frame, depth + 1) for stored in deeper):
+        return False
+    groups = [group for group in groups if not deeper or not all(map(_is_empty, group))]
+    return bool(groups or deeper) and all(_all(program, group, depth + 1) for group in groups)
+
+
+def _stored_deeper(value: Collection) -> Iterator[ast.expr]:
+    """What is put into the containers in a container: `latents["train"][name] = latent`."""
+    statement = parent(value.node)
+    names = [t.id for t in statement.targets if isinstance(t, ast.Name)] if isinstance(statement, ast.Assign) else []
+    for target in scope_of(statement).index().subscripts if names and statement is not None else ():
+        holder = target.value.value if isinstance(target.value, ast.Subscript) else None
+        around = parent(target)
+        is_ours = isinstance(holder, ast.Name) and holder.id in names
+        if is_ours and isinstance(around, ast.Assign) and target in around.targets:
+            yield around.value
+
+
+def _is_empty(value: Value) -> bool:
+    return isinstance(value, Collection) and not value.items and value.each is None and not filled_later(value)
 
 
 def _is_left_there(program: Program, value: Derived, depth: int) -> bool:

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
+from dllint.code.language.containers import filled_later, is_stored_under
+from dllint.code.language.elements import under_key
 from dllint.code.language.libcalls import argument
 from dllint.code.language.links import scope_of
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope, dotted
-from dllint.code.language.values import External, Frame
+from dllint.code.language.values import Collection, External, Frame
 from dllint.code.tensors import devices, file_names, on_cpu
 
 if TYPE_CHECKING:
@@ -22,8 +24,9 @@ _SAVE = "torch.save"
 _DEVICES = re.compile(rb"cuda|device|gpu|\.to\(|accelerat|[Tt]rainer", re.IGNORECASE)
 
 
-def are_of_cpu(program: Program, load: ast.Call) -> bool:
-    """Whether the project has the files of a load from the CPU, or from a script of its own that is not at hand.
+def are_of_cpu(program: Program, load: ast.Call, entry: str = "") -> bool:
+    """Whether the project has the files of a load, or the entry of this name in them, from the CPU, or from a script of
+    its own that is not at hand.
 
     What such a script saves is not known, and so no evidence.
     """
@@ -33,8 +36,38 @@ def are_of_cpu(program: Program, load: ast.Call) -> bool:
         return all(
             _is_of_cpu(program, saved, scope) for module in makers for saved, _, scope in _saves(program, module)
         )
-    found = list(_saves_of(program, load))
-    return bool(found) and all(_is_of_cpu(program, saved, scope) for saved, scope in found)
+    found = list(_saves_of(program, load)) or list(_saves_like(program, load, entry))
+    parts = [(_part(program, saved, scope, entry), scope) for saved, scope in found]
+    return bool(parts) and all(_is_of_cpu(program, saved, scope) for saved, scope in parts)
+
+
+def _part(program: Program, saved: ast.expr, scope: Scope, entry: str) -> ast.expr:
+    """The entry of a dict that is saved; all of it where there is none of this name."""
+    for value in program.evaluator.values(saved, Frame(scope)) if entry else ():
+        if isinstance(value, Collection) and value.frame.scope is scope:
+            part = under_key(value, entry) or _stored_under(value, entry)
+            if part is not None:
+                return part
+    return saved
+
+
+def _stored_under(value: Collection, entry: str) -> ast.expr | None:
+    stored = (binding.value for binding in filled_later(value) if is_stored_under(binding, entry))
+    return next((one for one in stored if isinstance(one, ast.expr)), None)
+
+
+def _saves_like(program: Program, load: ast.Call, entry: str) -> Iterator[tuple[ast.expr, Scope]]:
+    """Of a load whose file nobody names, what the project saves in files that the option for it is called after, or
+    with an entry of the same name: `options["latent_gt_path"]` for `f"latent_gt_{size}.pth"`."""
+    path = argument(load, "f", 0)
+    if path is None or any(char.isalpha() for char in file_names.forms(program, path, Frame(scope_of(load)))[0]):
+        return
+    stem = file_names.stem(program, path, Frame(scope_of(load)))
+    for module in program.modules_with("torch", "save"):
+        for saved, to, scope in _saves(program, module) if not module.is_test else ():
+            name, _ = file_names.forms(program, to, Frame(scope))
+            if (stem and stem in name) or (entry and _part(program, saved, scope, entry) is not saved):
+                yield saved, scope
 
 
 def are_of_gpu(program: Program, load: ast.Call) -> bool:
@@ -63,14 +96,16 @@ def _is_of_gpu(program: Program, saved: ast.expr, scope: Scope) -> bool:
 
 
 def _saves_of(program: Program, load: ast.Call) -> Iterator[tuple[ast.expr, Scope]]:
-    """What the project saves into the files of a load, by their name, or in the same class by the same words."""
+    """What the project saves into the files of a load, by their name, or in the same function or class by the
+    same words."""
     path, around = argument(load, "f", 0), scope_of(load)
     if path is None:
         return
     form, owner, words = file_names.forms(program, path, Frame(around)), classes.owner_of(around), ast.dump(path)
     for module in program.modules_with("torch", "save"):
         for saved, to, scope in _saves(program, module):
-            same = owner is not None and classes.owner_of(scope) is owner and ast.dump(to) == words
+            near = scope is around or (owner is not None and classes.owner_of(scope) is owner)
+            same = near and ast.dump(to) == words
             if same or file_names.are_of_one_file(form, file_names.forms(program, to, Frame(scope))):
                 yield saved, scope
 
