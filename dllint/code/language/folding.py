@@ -62,6 +62,8 @@ def binary(ev: Evaluator, node: ast.BinOp, frame: Frame) -> Values:
     left, right = ev.infer(node.left, frame), ev.infer(node.right, frame)
     if not (left and right) and isinstance(node.op, ast.Add):  # a list that grows in a loop: `seen = seen + [x]`
         return merge((_grown(ev, side, node, frame),) for side in left or right) or UNKNOWNS
+    if isinstance(node.op, ast.BitOr) and left and right and all(map(_is_dict, (*left, *right))):
+        return (Collection("dict", node, frame, (node.left, node.right), (None, None)),)  # {**left, **right}
     found = [_binary(ev, a, node.op, b, node, frame) for a in left for b in right][:16]
     lists = [value for value in found if isinstance(value, Collection)]
     if len(lists) > 1:  # one expression, and so one list: it holds what it can hold on any way
@@ -82,6 +84,10 @@ def _binary(ev: Evaluator, left: Value, op: ast.operator, right: Value, node: as
         if isinstance(side, (Product, Derived)):
             return derived(side, "op", node, frame)
     return UNKNOWN
+
+
+def _is_dict(value: Value) -> bool:
+    return isinstance(value, Collection) and value.kind == "dict" and value.each is None
 
 
 def _grown(ev: Evaluator, side: Value, node: ast.AST, frame: Frame) -> Value:

@@ -50,6 +50,7 @@ _READS_CONFIG = frozenset(
         *("json.load", "json.loads", "omegaconf.OmegaConf.load"),
     )
 )
+_NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
 SAME_VALUE = frozenset(
     {
         "easydict.EasyDict",
@@ -143,6 +144,8 @@ def attribute(
     if isinstance(value, Const):
         is_format = name == "format" and isinstance(value.value, str)
         return (derived(value, ".format", node, frame),) if is_format else UNKNOWNS
+    if isinstance(value, Product) and value.name in _NAMESPACES:
+        return _of_namespace(ev, value, name, node, frame)
     given = _given_dataset(value) if isinstance(value, Product) and name == "dataset" else None
     if given is not None and isinstance(value, Product):
         return ev.infer(given, value.frame)
@@ -153,6 +156,16 @@ def attribute(
     if name == "type" and isinstance(value, Product) and value.name == "torch.device" and len(value.node.args) == 1:
         return merge((_device_type(v, node, value),) for v in ev.infer(value.node.args[0], value.frame))
     return (derived(value, f".{name}", node, frame),)
+
+
+def _of_namespace(ev: Evaluator, value: Product, name: str, node: ast.AST, frame: Frame) -> Values:
+    """`options.workers` of `options = SimpleNamespace(workers=4)`, if nothing sets that anew."""
+    given = argument(value.node, name, len(value.node.args))
+    module = value.frame.scope.module
+    is_set = any(last_name(write.target.value) != "self" for write, _ in module.writes_of(name))
+    if given is None or is_set:
+        return (derived(value, f".{name}", node, frame),)
+    return ev.infer(given, value.frame)
 
 
 def _device_type(value: Value, node: ast.AST, device: Product) -> Value:

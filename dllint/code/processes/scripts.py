@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.language import classes, conditions, settled
+from dllint.code.language.callables import callable_method
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope, dotted, last_name
@@ -99,6 +100,9 @@ class Script:
                     continue
                 inner = Frame(value.scope, value.receiver, call, frame, value.outer)
                 found.append(Step(value.scope, inner, ""))
+            elif isinstance(value, Instance):
+                called = callable_method(self.program, value)
+                found += [Step(called, Frame(called, value, call, frame), "")] if called is not None else []
             elif isinstance(value, ClassRef):
                 first = classes.method(self.program.evaluator, value.cls, "__init__")
                 if first is not None:

@@ -20,6 +20,7 @@ from dllint.code.apis.randomness import (
 )
 from dllint.code.facts import WorkerEntry
 from dllint.code.language import classes
+from dllint.code.language.callables import innermost
 from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import Const, Derived, External, Function, Partial, Product, Value, by_default
 from dllint.code.loaders.loader import Loader
@@ -51,6 +52,7 @@ class SharedGenerator:
 
 def generator(value: Value) -> Product | None:
     """The generator that a value is: made by a library call, and perhaps seeded on the spot."""
+    value = innermost(value)
     if isinstance(value, Derived) and (value.via == ".manual_seed()" or _is_bound_draw(value)):
         value = value.base
     return value if isinstance(value, Product) and value.name in GENERATORS else None
@@ -58,7 +60,8 @@ def generator(value: Value) -> Product | None:
 
 def _is_bound_draw(value: Value) -> bool:
     """Whether a value is a method of a generator that draws, and that is kept: `self.pick = rng.choice`."""
-    return isinstance(value, Derived) and value.via[1:] in DRAWS and generator(value.base) is not None
+    kept = innermost(value)
+    return isinstance(kept, Derived) and kept.via[1:] in DRAWS and generator(kept.base) is not None
 
 
 def shared(entry: WorkerEntry) -> Iterator[SharedGenerator]:
@@ -108,9 +111,16 @@ def _bound_draws(entry: WorkerEntry) -> frozenset[str]:
     scopes = {scope for step in entry.code.steps for scope in step.scope.outer}
     for scope in scopes:
         for name, bound in scope.index().bindings.items():
-            if any(isinstance(one.value, ast.Attribute) and one.value.attr in DRAWS for one in bound):
+            if any(isinstance(one.value, (ast.Attribute, ast.Call)) and _names_draw(one.value) for one in bound):
                 kept.add(name)
     return frozenset(kept)
+
+
+def _names_draw(node: ast.expr) -> bool:
+    """Whether it is `rng.normal`, or a partial of that."""
+    if isinstance(node, ast.Call):
+        return last_name(node) == "partial" and bool(node.args) and _names_draw(node.args[0])
+    return isinstance(node, ast.Attribute) and node.attr in DRAWS
 
 
 def _is_inherited(entry: WorkerEntry, made: Product, carried: dict[tuple[object, ...], Item], holder: ast.expr) -> bool:

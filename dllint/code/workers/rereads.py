@@ -152,6 +152,8 @@ def _is_written(
     not to another of the calls that are known to read."""
     names = {ast.dump(source), *(ast.dump(node) for node in ast.walk(source) if isinstance(node, ast.Attribute))}
     for at, _ in step.hops(read):
+        if isinstance(source, ast.Constant) and _is_named_elsewhere(at.scope, source, reading):
+            return True
         if at.scope not in handing:
             handing[at.scope] = _by_what_they_get(at.scope)
         found = {id(call): call for name in names for call in handing[at.scope].get(name, ())}
@@ -160,6 +162,18 @@ def _is_written(
                 continue
             if not any(read is part for node in _arguments(call) for part in ast.walk(node)):
                 return at is step or last_name(call) not in (step.scope.name,)
+    return False
+
+
+def _is_named_elsewhere(scope: Scope, source: ast.Constant, reading: set[int]) -> bool:
+    """Whether another text of the function names the file: a word of a command line that makes it anew."""
+    path = source.value if isinstance(source.value, str) else ""
+    for part in ast.walk(scope.node) if path else ():
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and path in part.value:
+            around = parent(part)
+            asks = isinstance(around, ast.Call) and (id(around) in reading or last_name(around) in _ASKS)
+            if part is not source and not asks:
+                return True
     return False
 
 
