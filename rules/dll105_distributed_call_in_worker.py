@@ -112,11 +112,11 @@ def _collective(entry: WorkerEntry, step: Step, call: ast.Call, name: str) -> Fi
 
 
 def _questions(entry: WorkerEntry) -> Iterator[Finding]:
-    """A question for the rank, once for each function; where nothing asks for it, whether there is a group."""
+    """A question for the rank, once for each line; where nothing asks for it, whether there is a group."""
     asked = [found for found in uses.in_worker(entry.code, apis.RANK_QUERIES) if _matters(*found)]
     if not asked:
         asked = [found for found in uses.in_worker(entry.code, apis.GROUP_QUERIES) if _matters(*found)]
-    first = {step.scope: (step, call, name) for step, call, name in reversed(asked)}
+    first = {(step.scope, call.lineno): (step, call, name) for step, call, name in reversed(asked)}
     for step, call, name in reversed(list(first.values())):
         yield RULE.finding(
             step.scope.module.location(call),
