@@ -82,6 +82,7 @@ from dllint.code.apis.reading import (
     READS_A_PART_OF,
 )
 from dllint.code.apis.sharding import WORKER_QUERIES
+from dllint.code.apis.starred import offered
 from dllint.code.apis.storages import (
     BATCH_STEPS,
     JOINS_TENSORS,
@@ -90,7 +91,7 @@ from dllint.code.apis.storages import (
     SHARES_STORAGE,
 )
 from dllint.code.apis.threads import HANDS_TO_LOOP, REMOTE_PROTOCOLS, THREADED, WAITED_FOR, ThreadedApi
-from dllint.code.apis.transforms import CALLED_METHODS, GIVES_DATA, transforms_data
+from dllint.code.apis.transforms import CALLED_METHODS, GIVES_DATA, MADE_OF_CLASSES, transforms_data
 from dllint.code.apis.writing import (
     MOVES_INTO_PLACE,
     OPENS_TO_WRITE,
@@ -151,6 +152,7 @@ __all__ = [
     "LISTS_FILES",
     "LOADERS",
     "LOADER_WORDS",
+    "MADE_OF_CLASSES",
     "MAKES_ALIKE",
     "MAKES_SPARSE",
     "MAKES_SPARSE_METHODS",
@@ -218,6 +220,7 @@ __all__ = [
     "LoaderApi",
     "ThreadedApi",
     "canonical",
+    "offered",
     "transforms_data",
     "wraps_datasets",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dllint.records import dataclass
+from dllint.records import dataclass, replace
 
 DATALOADER_PARAMETERS = (
     "dataset",
@@ -35,6 +35,10 @@ class LoaderApi:
     """The parameter whose value carries `num_workers` (torchdata's reading services)."""
     knows: tuple[str, ...] = ()
     """The only arguments that mean what DataLoader's of the same name do; all of them if this is empty."""
+    callables: tuple[str, ...] = ()
+    """The arguments that its workers call, besides DataLoader's."""
+    forks_in_notebooks: bool = False
+    """Whether it sees to it that in notebooks its workers are forked, or there are none."""
 
 
 _HF = LoaderApi(
@@ -56,11 +60,21 @@ _TRAINER = LoaderApi(
     renamed=(("data_collator", "collate_fn"), ("train_dataset", "dataset")),
     service="args",
 )
-_PYG = LoaderApi(positional=("dataset",))
+_PYG = LoaderApi(positional=("dataset",), callables=("transform_sampler_output",))
 _PYG_BATCH = LoaderApi(positional=("dataset", "batch_size", "shuffle"))
 
-_FASTAI = LoaderApi(positional=(), default_workers=1, knows=("num_workers",))
-"""fastai has a DataLoader of its own, which checks none of its arguments, and takes the processors as its default."""
+_FASTAI_CALLS = ("item_tfms", "label_func", "get_x", "get_y", "after_item", "before_batch")
+_FASTAI = LoaderApi(
+    positional=(),
+    default_workers=1,
+    knows=("dataset", "num_workers", *_FASTAI_CALLS),
+    callables=_FASTAI_CALLS,
+    forks_in_notebooks=True,
+)
+"""fastai has a DataLoader of its own, which checks none of its arguments, and takes the processors for None.
+What it does to whole batches (`batch_tfms`, `after_batch`) it does in main."""
+_FASTAI_LABELS = replace(_FASTAI, positional=("path", "fnames", "label_func"))
+_FASTAI_OVER = replace(_FASTAI, positional=("dataset",))
 
 LOADERS: dict[str, LoaderApi] = {
     "torch.utils.data.DataLoader": LoaderApi(),
@@ -101,8 +115,8 @@ LOADERS: dict[str, LoaderApi] = {
     "fastai.DataLoaders.from_dblock": _FASTAI,
     "fastai.DataLoaders.from_dsets": _FASTAI,
     "fastai.ImageDataLoaders.from_folder": _FASTAI,
-    "fastai.ImageDataLoaders.from_name_func": _FASTAI,
-    "fastai.ImageDataLoaders.from_path_func": _FASTAI,
+    "fastai.ImageDataLoaders.from_name_func": _FASTAI_LABELS,
+    "fastai.ImageDataLoaders.from_path_func": _FASTAI_LABELS,
     "fastai.ImageDataLoaders.from_csv": _FASTAI,
     "fastai.ImageDataLoaders.from_df": _FASTAI,
     "fastai.ImageDataLoaders.from_lists": _FASTAI,
@@ -110,7 +124,12 @@ LOADERS: dict[str, LoaderApi] = {
     "fastai.TextDataLoaders.from_df": _FASTAI,
     "fastai.TabularDataLoaders.from_df": _FASTAI,
     "fastai.TabularDataLoaders.from_csv": _FASTAI,
-    "fastai.SegmentationDataLoaders.from_label_func": _FASTAI,
+    "fastai.SegmentationDataLoaders.from_label_func": _FASTAI_LABELS,
+    "fastai.DataBlock.dataloaders": _FASTAI,
+    "fastai.Datasets.dataloaders": _FASTAI,
+    "fastai.TfmdLists.dataloaders": _FASTAI,
+    "fastai.DataLoader": replace(_FASTAI_OVER, default_workers=0),
+    "fastai.TfmdDL": _FASTAI_OVER,
 }
 """Calls that start DataLoader workers, or carry the arguments of one that does."""
 

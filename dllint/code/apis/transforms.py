@@ -26,6 +26,9 @@ _ALBUMENTATIONS = (
 )
 _AUDIO = ("apply", "apply_transform", "randomize_parameters")
 
+MADE_OF_CLASSES = frozenset(f"fastai.{name}Transform" for name in ("", "Displayed", "Inplace", "Item", "Rand"))
+"""fastai's transforms, which may be named by their class."""
+
 CALLED_METHODS: dict[str, tuple[str, ...]] = {
     "torch.nn.Module": _MODULE,
     "torch.nn.modules.module.Module": _MODULE,
@@ -45,11 +48,12 @@ CALLED_METHODS: dict[str, tuple[str, ...]] = {
         ),
         _ALBUMENTATIONS,
     ),
+    **dict.fromkeys(MADE_OF_CLASSES, ("before_call", "encodes")),
     "audiomentations.BaseWaveformTransform": _AUDIO,
     "torch_audiomentations.BaseWaveformTransform": _AUDIO,
 }
 """Base class -> the methods that its `__call__` runs; read in torchvision 0.29,
-albumentations 2.0, PyG 2.8, torchio 1.2, mmcv 2.2, audiomentations 0.43 and torch-audiomentations 0.12."""
+albumentations 2.0, PyG 2.8, torchio 1.2, mmcv 2.2, audiomentations 0.43, torch-audiomentations 0.12 and fastai 2.8."""
 
 
 def transforms_data(name: str) -> bool:

@@ -14,6 +14,7 @@ from dllint.code.language.libcalls import merged_call
 from dllint.code.language.links import bound_call, set_bound_call
 from dllint.code.language.scopes import FunctionScope
 from dllint.code.language.values import (
+    ClassRef,
     Collection,
     Derived,
     Frame,
@@ -45,8 +46,12 @@ _HOLDERS = (
     ast.IfExp,
 )
 """Expressions by which a library may be given something to call."""
-_CALLED_AT_ONCE = frozenset({"is_valid_file", "key"})
+_CALLED_AT_ONCE = frozenset({"blocks", "is_valid_file", "key", "get_items", "splitter"})
 """Arguments by which a library is given a function that it calls right then, and does not keep."""
+_CALLS_FIRST = frozenset({"fastai.DataBlock"})
+"""What calls its first argument at once."""
+_CALLED_IN_MAIN = frozenset({"after_batch", "batch_tfms"})
+"""What fastai does to whole batches, which it has put on the GPU before."""
 
 
 def callable_method(program: Program, value: Instance) -> FunctionScope | None:
@@ -87,17 +92,30 @@ def _callables(program: Program, value: Value, depth: int) -> Iterator[Value]:
         for part in contents(ev, value, _MOST_PARTS):
             for inner in part:
                 yield from callables(program, inner, depth)
+    elif isinstance(value, ClassRef):
+        yield from _instantiated(program, value)
     elif _is_data(value.origin if isinstance(value, Derived) else value):
         return
-    elif isinstance(value, Product):
-        yield from _set_in_place(program, value, depth)
+    elif isinstance(value, (Product, Derived)):
+        yield from _kept(program, value, depth)
+
+
+def _kept(program: Program, value: Product | Derived, depth: int) -> Iterator[Value]:
+    """What the object of a library, or what its methods made of it, was given to call."""
+    yield from _set_in_place(program, value, depth)
+    if isinstance(value, Product):
         if not hub_rows.is_made_at_once(value):
-            yield from _given(program, value.node, value.frame, depth)
-    elif isinstance(value, Derived):
-        yield from _set_in_place(program, value, depth)
-        if isinstance(value.node, ast.Call) and _keeps_functions(program, value):
-            yield from _given(program, value.node, value.frame, depth)
-        yield from callables(program, value.base, depth)
+            yield from _given(program, value.node, value.frame, depth, after=int(value.name in _CALLS_FIRST))
+        return
+    if isinstance(value.node, ast.Call) and _keeps_functions(program, value):
+        yield from _given(program, value.node, value.frame, depth)
+    yield from callables(program, value.base, depth)
+
+
+def _instantiated(program: Program, value: ClassRef) -> Iterator[Value]:
+    """The object that fastai makes of a class among the transforms that it is given."""
+    if any(base in apis.MADE_OF_CLASSES for base in classes.external_bases(program.evaluator, value.cls)):
+        yield Instance(value.cls)
 
 
 def _is_callable(program: Program, value: Value) -> bool:
@@ -123,9 +141,10 @@ def _set_in_place(program: Program, value: Value, depth: int) -> Iterator[Value]
         yield from _given(program, call, frame, depth)
 
 
-def _given(program: Program, call: ast.Call, frame: Frame, depth: int) -> Iterator[Value]:
-    listed = (argument.value if isinstance(argument, ast.Starred) else argument for argument in call.args)
-    for argument in [*listed, *(k.value for k in call.keywords if k.arg not in _CALLED_AT_ONCE)]:
+def _given(program: Program, call: ast.Call, frame: Frame, depth: int, *, after: int = 0) -> Iterator[Value]:
+    """What a call was given to keep; of its positional arguments those `after` the first ones."""
+    listed = (argument.value if isinstance(argument, ast.Starred) else argument for argument in call.args[after:])
+    for argument in [*listed, *(k.value for k in call.keywords if k.arg not in _CALLED_AT_ONCE | _CALLED_IN_MAIN)]:
         if _may_hold_callable(argument):
             for value in program.evaluator.values(argument, frame):
                 yield from callables(program, value, depth)

@@ -89,4 +89,7 @@ class Members:
                 found = self.of(source, name)
                 if found != UNKNOWNS:
                     return found
+            offered = apis.offered(node.module, name) if source is None and node.module and not node.level else None
+            if offered is not None:
+                return (External(offered),)
         return None

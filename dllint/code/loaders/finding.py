@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.code import apis
 from dllint.code.apis import LoaderApi
 from dllint.code.language import classes
-from dllint.code.language.arguments import alternatives
+from dllint.code.language.arguments import Argument, alternatives
 from dllint.code.language.libcalls import merged_call
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
@@ -215,6 +215,8 @@ def _built(program: Program, call: ast.Call, frame: Frame) -> Iterator[Loader]:
         for found in alternatives(ev, merged, frame):
             if isinstance(target, External) and target.name.endswith(".__init__") and not _is_super(call.func):
                 found.positional = found.positional[1:]
+            if isinstance(target, Derived) and isinstance(call.func, ast.Attribute):
+                found.add(Argument("dataset", call.func.value, frame, call.func))
             add_arguments(program, call, frame, found)
             yield Loader(program, call, frame, api, found)
         return
@@ -249,6 +251,8 @@ def _api(ev: Evaluator, program: Program, value: Value) -> LoaderApi | None:
     """How `value(...)` takes a loader's arguments, if it builds one."""
     if isinstance(value, External):
         return api_of(program, value.name.removesuffix(".__init__"))
+    if isinstance(value, Derived) and isinstance(value.base, Product):
+        return api_of(program, value.base.name + value.via)  # the method of a library's object
     if isinstance(value, Partial):
         return _api(ev, program, value.target)
     if isinstance(value, ClassRef):

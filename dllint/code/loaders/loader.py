@@ -177,6 +177,8 @@ class Loader:
         if argument is None:
             return Option(name, UNKNOWNS if self.open else default, None, None if self.open else True)
         values = argument.values(self.program.evaluator)
+        if name == "num_workers" and self.api.default_workers:
+            values = merge([default if isinstance(v, Const) and v.value is None else (v,) for v in values])
         if argument.certain:
             return Option(name, values, argument, False)
         otherwise = default if self._is_left_out_by_branch(argument) else UNKNOWNS
@@ -354,7 +356,7 @@ class Loader:
 
     def worker_callables(self) -> Iterator[tuple[str, Argument]]:
         """The arguments that run in workers."""
-        for name in ("collate_fn", "worker_init_fn"):
+        for name in ("collate_fn", "worker_init_fn", *self.api.callables):
             if name in self.arguments:
                 yield name, self.arguments[name]
 

@@ -67,6 +67,8 @@ def of_loader(program: Program, loader: Loader) -> frozenset[str]:
     explicit = _from_context(loader)
     if explicit:
         return explicit
+    if loader.api.forks_in_notebooks and loader.module.is_notebook:
+        return frozenset({"fork"})
     return of_scope(program, loader.frame.scope)
 
 
