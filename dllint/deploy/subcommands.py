@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dllint.code.language.conditions import leaves
+from dllint.code.language.conditions import leaves, without_not
 from dllint.code.language.importing import modules_meant
 from dllint.code.language.scopes import FunctionNode, dotted, last_name
 from dllint.code.loaders.loader import Loader
@@ -141,9 +141,10 @@ class _Told:
 
     def verdict(self, test: ast.expr) -> bool | None:
         """How a test of what the script is passed comes out; None where it asks for something else, too."""
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            inner = self.verdict(test.operand)
-            return None if inner is None else not inner
+        bare, is_plain = without_not(test, True)
+        if bare is not test:
+            inner = self.verdict(bare)
+            return None if inner is None else inner is is_plain
         if isinstance(test, ast.BoolOp):
             found = [self.verdict(part) for part in test.values]
             decisive = isinstance(test.op, ast.Or)

@@ -176,10 +176,9 @@ def leading_to(node: ast.AST) -> list[tuple[ast.expr, bool]]:
 
 def each_alone(tests: Iterable[Condition]) -> Iterator[Condition]:
     """The same conditions, those that are joined one by one where all of them must hold; of flags what they hold."""
-    for test, outcome in tests:
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            yield from each_alone([(test.operand, not outcome)])
-        elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is outcome:
+    for given, wanted in tests:
+        test, outcome = without_not(given, wanted)
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is outcome:
             yield from each_alone((part, outcome) for part in test.values)
         else:
             behind = flagged(test)
@@ -198,14 +197,20 @@ def flagged(test: ast.expr) -> ast.expr | None:
 
 def exclude(node: ast.AST, other: ast.AST) -> bool:
     """Whether two nodes stand under tests that contradict each other: `if x: ...`, and later `if not x: ...`."""
-    mine = {_without_not(test, outcome) for test, outcome in leading_to(node)}
-    return any((text, not outcome) in mine for text, outcome in (_without_not(*each) for each in leading_to(other)))
+    mine = {_as_text(*each) for each in leading_to(node)}
+    return any((text, not outcome) in mine for text, outcome in (_as_text(*each) for each in leading_to(other)))
 
 
-def _without_not(test: ast.expr, outcome: bool) -> tuple[str, bool]:
+def _as_text(test: ast.expr, outcome: bool) -> tuple[str, bool]:
+    test, outcome = without_not(test, outcome)
+    return ast.unparse(test), outcome
+
+
+def without_not(test: ast.expr, outcome: bool) -> Condition:
+    """A condition without the `not`s around it, and how it then has to come out."""
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, outcome = test.operand, not outcome
-    return ast.unparse(test), outcome
+    return test, outcome
 
 
 def _own_conditions(child: ast.AST, at: ast.AST) -> Iterator[tuple[ast.expr, bool]]:

@@ -11,6 +11,8 @@ from dllint.code.language.reaching import reaching
 from dllint.code.language.scopes import last_name
 from dllint.code.language.values import Collection
 
+_DEEPEST = 8
+"""Operators within operators in a key that is put together."""
 _EMPTY_MAKERS = frozenset({"dict", "list", "OrderedDict", "defaultdict"})
 
 
@@ -54,20 +56,27 @@ def _is_text(node: ast.AST, text: str) -> bool:
 def _may_be(node: ast.AST, text: str) -> bool:
     if isinstance(node, ast.Constant):
         return bool(node.value == text)
-    pieces = [piece for piece in _pieces(node) if piece]
-    return bool(pieces) and re.fullmatch(".*".join(map(re.escape, ("", *pieces, ""))), text) is not None
+    pieces, at = [piece for piece in _pieces(node) if piece], 0
+    for piece in pieces:
+        found = text.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return bool(pieces)
 
 
-def _pieces(node: ast.AST) -> list[str]:
+def _pieces(node: ast.AST, depth: int = 0) -> list[str]:
     """The literal pieces of a text that is put together: `f"train_{year}"`, `"train_%d" % year`, `"train_" + year`."""
+    if depth > _DEEPEST:
+        return []
     if isinstance(node, ast.JoinedStr):
-        return [piece for part in node.values for piece in _pieces(part)]
+        return [piece for part in node.values for piece in _pieces(part, depth + 1)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-        return [piece for whole in _pieces(node.left) for piece in re.split(r"%[a-z]", whole)]
+        return [piece for whole in _pieces(node.left, depth + 1) for piece in re.split(r"%[a-z]", whole)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _pieces(node.left) + _pieces(node.right)
+        return _pieces(node.left, depth + 1) + _pieces(node.right, depth + 1)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        return [piece for whole in _pieces(node.func.value) for piece in re.split(r"\{[^{}]*\}", whole)]
+        return [piece for whole in _pieces(node.func.value, depth + 1) for piece in re.split(r"\{[^{}]*\}", whole)]
     return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
 
 

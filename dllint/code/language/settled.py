@@ -24,9 +24,10 @@ def is_never_reached(ev: Evaluator, node: ast.AST, frame: Frame) -> bool:
 
 def _outcome(ev: Evaluator, test: ast.expr, frame: Frame) -> bool | None:
     """How a test of constants, and of names that are only ever one, comes out: options are set from outside."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _outcome(ev, test.operand, frame)
-        return None if inner is None else not inner
+    bare, is_plain = conditions.without_not(test, True)
+    if bare is not test:
+        inner = _outcome(ev, bare, frame)
+        return None if inner is None else inner is is_plain
     if isinstance(test, ast.BoolOp):
         found = [_outcome(ev, part, frame) for part in test.values]
         decisive = isinstance(test.op, ast.Or)
