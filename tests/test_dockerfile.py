@@ -81,7 +81,7 @@ def test_what_is_no_dockerfile_raises_nothing(text: str) -> None:
     assert all(found.first <= found.last for found in instructions(text))
 
 
-@pytest.mark.parametrize("name", TRICKY)
+@pytest.mark.parametrize("name", sorted(TRICKY.keys() - {"without arguments"}))  # which BuildKit refuses after parsing
 def test_what_buildkit_takes_is_not_refused(name: str) -> None:
     assert refusal(TRICKY[name], instructions(TRICKY[name])) is None
 
@@ -90,6 +90,9 @@ def test_what_buildkit_takes_is_not_refused(name: str) -> None:
     ("text", "row"),
     [
         ("FROM a\nRUN b \\\n  c\nFOO bar\n", 4),
+        ("FROM a\nRUN\nRUN b\nCOPY\n", 4),
+        ("FROM a\nFROM b as\n", 2),
+        ("FROM a\nRUN <<EOF\nb\n", 2),
         ("# syntax=docker/dockerfile:1\nFROM a\nCOPPY a b\n", 3),
         ("ARG a\nRUN x\nFROM b\n", 2),
         ("ONBUILD RUN x\nFROM b\n", 1),
