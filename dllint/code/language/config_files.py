@@ -17,6 +17,7 @@ from dllint.syntax.yaml import documents
 
 if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
+    from dllint.code.program import Program
 
 _BY_PATH = "omegaconf.OmegaConf.load"
 _LARGEST = 200_000
@@ -81,18 +82,29 @@ def _file(ev: Evaluator, module: Module, path: str) -> Module | None:
     """The file that a script means by a relative path: from the project's root, or beside the script."""
     if not path or os.path.isabs(path):
         return None
-    memo = ev.program.config_files
     places = (os.path.join(folder, path) for folder in (ev.program.modules.root, os.path.dirname(module.absolute)))
     found = {os.path.normpath(place) for place in places if os.path.isfile(place)}
     if len(found) != 1:
         return None
-    place = found.pop()
+    return _at(ev, found.pop())
+
+
+def _at(ev: Evaluator, place: str) -> Module | None:
+    memo = ev.program.config_files
     if place not in memo:
-        memo[place] = _read(ev.program.modules.root, place)
+        memo[place] = _read(ev.program, place)
     return memo[place]
 
 
-def _read(root: str, place: str) -> Module | None:
+def held_by(ev: Evaluator, place: str) -> tuple[ast.Dict, Module] | None:
+    """The mapping that a YAML file holds, and the file; None if it cannot be read, or holds something else."""
+    file = _at(ev, place)
+    body = file.scope.node.body if file is not None and isinstance(file.scope.node, ast.Module) else []
+    held = body[0].value if body and isinstance(body[0], ast.Expr) else None
+    return (held, file) if isinstance(held, ast.Dict) and file is not None else None
+
+
+def _read(program: Program, place: str) -> Module | None:
     try:
         if os.path.getsize(place) > _LARGEST:
             return None
@@ -100,15 +112,26 @@ def _read(root: str, place: str) -> Module | None:
             data = file.read()
     except OSError:
         return None
-    return _ConfigFile(os.path.relpath(place, root), place, os.path.basename(place), False, data, False)
+    return _ConfigFile(_shown(program, place), place, os.path.basename(place), False, data, False)
+
+
+def _shown(program: Program, place: str) -> str:
+    """What a report calls a file: as it calls those of the program."""
+    one = next(iter(program.modules.by_file.values()))
+    base = one.absolute.removesuffix(one.path)
+    is_below = len(base) + len(one.path) == len(one.absolute) and place.startswith(base)
+    return place.removeprefix(base) if is_below else os.path.relpath(place, program.modules.root)
 
 
 def _is_changed(scope: Scope, call: ast.Call) -> bool:
     """Whether the function that reads a config changes what it has read."""
     statement = parent(call)
     names = [n.id for n in getattr(statement, "targets", ()) if isinstance(n, ast.Name)]
-    if not names:
-        return False
+    return bool(names) and changes(scope, names)
+
+
+def changes(scope: Scope, names: list[str]) -> bool:
+    """Whether a function changes something within what these names hold."""
     scope.index()
     stores = [node for node in scope.subscripts if not isinstance(node.ctx, ast.Load)]
     changed = [_root(node) for node in stores] + [_root(write.target) for write in scope.writes]
