@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from dllint.code.language import classes, hydra_mains
+from dllint.code.language import classes
 from dllint.code.language.containers import filled_later
 from dllint.code.language.elements import under_key
 from dllint.code.language.scopes import FunctionScope, last_name
@@ -40,6 +40,8 @@ def parameter(ev: Evaluator, name: str, frame: Frame) -> Values:
         if extra is not None and extra.arg == name:
             return (Unknown(f"*{kind}"),)
     if "main" in scope.decorators and scope.module.holds(b"hydra"):
+        from dllint.code.language import hydra_mains
+
         config = hydra_mains.config(ev, name, scope)
         if config:
             return config
