@@ -7,9 +7,19 @@ from collections.abc import Iterable
 from dllint.code.language.values import Collection, Const, Derived, Product, Value
 
 _TEXTS = frozenset({"str", "builtins.str", "builtins.bytes", "builtins.repr", "builtins.format", "json.dumps"})
-_FILES = frozenset({"builtins.open", "io.open", "gzip.open", "bz2.open", "lzma.open", "codecs.open", "tarfile.open"})
+_DOWNLOADS = ("dataflux_core.download.",)
+"""What gives the bytes of objects, or goes through them."""
+_FILES = frozenset(
+    """builtins.open io.open gzip.open bz2.open lzma.open codecs.open tarfile.open urllib.request.urlopen boto3.client
+    boto3.resource
+    """.split()  # noqa: SIM905 - one word a call reads better than a list of quotes
+)
+"""What gives bytes, or a text, when it is read, or what is got from it."""
 _READS = frozenset({".read()", ".readline()", ".readlines()"})
-_ALWAYS_TEXT = frozenset({".read_bytes()", ".read_text()", ".tobytes()", ".as_posix()"})
+_ALWAYS_TEXT = frozenset(
+    f".{name}()" for name in ("read_bytes", "read_text", "tobytes", "as_posix", "download_as_bytes", "download_as_text")
+)
+_OF_RESPONSES = frozenset({".content", ".text"})
 _KEEPS_TEXT = frozenset(
     f".{name}()"
     for name in (
@@ -26,13 +36,15 @@ def is_text(value: Value) -> bool:
     if isinstance(value, Const):
         return isinstance(value.value, (str, bytes))
     if isinstance(value, Product):
-        return value.name in _TEXTS
+        return value.name in _TEXTS or value.name.startswith(_DOWNLOADS)
     if not isinstance(value, Derived):
         return False
     if value.via in _ALWAYS_TEXT:
         return True
     if value.via in _READS:
         return isinstance(value.origin, Product) and value.origin.name in _FILES
+    if value.via in _OF_RESPONSES:
+        return isinstance(value.origin, Product) and value.origin.name.startswith(("requests.", "httpx."))
     return value.via in _KEEPS_TEXT and is_text(value.base)
 
 
