@@ -287,7 +287,8 @@ class Evaluator:
         if isinstance(value, ModuleRef):
             return self.program.members.of(value.module, name)
         if isinstance(value, External):
-            return options.of_library(self, value, name)
+            module = self.program.modules.of_namespace(value.name, name, frame.scope.module)
+            return options.of_library(self, value, name) if module is None else (ModuleRef(module),)
         if isinstance(value, (Instance, ClassRef, Super)):
             key = (value.key, name)
             if key not in self._attributes or self.assumed:

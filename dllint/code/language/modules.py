@@ -336,6 +336,12 @@ class ModuleTable:
                 return found
         return None
 
+    def of_namespace(self, package: str, name: str, importer: Module) -> Module | None:
+        """The module of the project in a package that has no `__init__.py`: `import src.data.images`."""
+        if package.partition(".")[0] in KNOWN_LIBRARIES:
+            return None
+        return self.find(f"{package}.{name}", importer)
+
     def _bases(self, dotted: str, importer: Module) -> Iterator[str]:
         top = dotted.partition(".")[0]
         folder = os.path.dirname(importer.absolute)
