@@ -16,11 +16,13 @@ from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method
 from dllint.code.tensors import devices
 from dllint.finding import Related
+from dllint.patterns import pattern
 from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
+_BLOCK = pattern(rb"^[ \t]*with [^\n]{0,80}\bdevice\b", re.MULTILINE)
 _SETTERS = ("set_default_device", "set_default_tensor_type")
 _SHUFFLING_SAMPLERS = frozenset({"torch.utils.data.RandomSampler", "torch.utils.data.SubsetRandomSampler"})
 
@@ -128,7 +130,7 @@ def over(loader: Loader) -> Default | None:
 def _around(loader: Loader) -> Iterator[Default]:
     """The blocks `with torch.device("cuda"):` in which main goes through a loader."""
     program = loader.program
-    if not program.modules_with("torch.device("):
+    if not any(_BLOCK.search(module.data) for module in program.modules_with("torch.device(", "with")):
         return
     for iteration in program.facts.iterations_of(loader):
         at = parent(iteration.node)

@@ -108,7 +108,9 @@ def _uses(entry: WorkerEntry, methods: frozenset[str]) -> Iterator[tuple[Step, a
 def _bound_draws(entry: WorkerEntry) -> frozenset[str]:
     """The names under which methods that draw are kept: of attributes, of the modules, of the functions around."""
     kept = {item.attribute for item in entry.items if _is_bound_draw(item.value)}
-    scopes = {scope for step in entry.code.steps for scope in step.scope.outer}
+    making = {module for word in GENERATOR_WORDS for module in entry.program.modules_with(word.decode())}
+    steps = [step for step in entry.code.steps if step.scope.module in making]
+    scopes = {scope for step in steps for scope in step.scope.outer}
     for scope in scopes:
         for name, bound in scope.index().bindings.items():
             if any(isinstance(one.value, (ast.Attribute, ast.Call)) and _names_draw(one.value) for one in bound):
