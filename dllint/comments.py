@@ -18,14 +18,15 @@ from dllint.finding import Finding
 from dllint.fixes import Change
 from dllint.linter import Report
 from dllint.meaning import meaning
+from dllint.patterns import pattern
 from dllint.records import replace
 from dllint.suppressions import Comment, Suppressions, hash_comments, python_comments
 
-_LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n|$)")
+_LINE = pattern("[^\r\n]*(?:\r\n|\r|\n|$)")
 _NOT_SUPPRESSED = ("DLL001", "DLL002")
 """A file that cannot be read, and suppressions that suppress nothing: another one would not help."""
-_NOQA = re.compile(r"#\s*noqa\s*:\s*(?:(?:DLL|[A-Z]+[0-9]+)[,\s]*)*(?:DLL|[A-Z]+)[0-9]*", re.IGNORECASE)
-_IGNORE = re.compile(r"#\s*dllint:\s*ignore\s*\[[^\]\n]*[^\]\s,]", re.IGNORECASE)
+_NOQA = pattern(r"#\s*noqa\s*:\s*(?:(?:DLL|[A-Z]+[0-9]+)[,\s]*)*(?:DLL|[A-Z]+)[0-9]*", re.IGNORECASE)
+_IGNORE = pattern(r"#\s*dllint:\s*ignore\s*\[[^\]\n]*[^\]\s,]", re.IGNORECASE)
 
 
 class Added(NamedTuple):

@@ -13,9 +13,10 @@ from typing import NamedTuple
 from dllint.deploy.demand import PREFETCH, peak_bytes
 from dllint.deploy.sizes import DEFAULT_SHM, GIB, shown
 from dllint.options import byte_size
+from dllint.patterns import pattern
 from dllint.syntax.dtypes import DTYPE_BYTES
 
-_SHAPE = re.compile(r"\d+(?:[xX*,]\d+)*")
+_SHAPE = pattern(r"\d+(?:[xX*,]\d+)*")
 
 
 class Sample(NamedTuple):

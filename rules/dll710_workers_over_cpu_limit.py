@@ -71,12 +71,15 @@ When the workers mostly wait for a network or a disk.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from dllint.basis import read
-from dllint.deploy.loader_runs import LoaderRun
 from dllint.deploy.training import Training
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
+
+if TYPE_CHECKING:
+    from dllint.deploy.loader_runs import LoaderRun
 
 RULE = Rule(
     code="DLL710",

@@ -67,3 +67,51 @@ def test_switches_mean_the_same_without_a_parser(words: list[str]) -> None:
     switches = set(vars(quick)) - {"paths"}
     assert {name: getattr(read, name) for name in switches} == dict.fromkeys(switches, True)
     assert list(quick.paths) == (list(read.paths) or ([] if read.hook else ["."]))
+
+
+MANIFEST = """apiVersion: v1
+kind: Pod
+metadata: {name: fit}
+spec:
+  containers:
+    - {name: fit, image: "pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime", command: [python, train.py]}
+"""
+
+
+def test_a_project_without_python_imports_none_of_what_python_means(tmp_path: Path) -> None:
+    (tmp_path / "pod.yaml").write_text(MANIFEST)
+    words = [sys.executable, "-c", PROGRAM, "check", "--isolated", str(tmp_path)]
+    result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "DLL701" in result.stdout
+    imported = set(json.loads(result.stderr))
+    assert "dllint.deploy.evidence" in imported
+    assert imported & {f"dllint.code.{name}" for name in ("facts", "language.evaluator", "loaders.loader")} == set()
+
+
+COMPILING = """
+import importlib, pkgutil, re, sys
+import dllint
+
+compile_, compiled = re.compile, []
+
+def spying(*arguments):
+    frame = sys._getframe(1)
+    while frame.f_globals["__name__"] == "dllint.patterns":
+        frame = frame.f_back
+    name = frame.f_globals["__name__"]
+    # The doctor of logs searches a log for all that it knows.
+    compiled.extend([name] if name.startswith("dllint.") and not name.startswith("dllint.diagnose.") else [])
+    return compile_(*arguments)
+
+re.compile = spying
+for module in pkgutil.walk_packages(dllint.__path__, "dllint."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+print(*compiled)
+"""
+
+
+def test_no_module_compiles_patterns_when_it_is_imported() -> None:
+    words = [sys.executable, "-c", COMPILING]
+    result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout.split() == [], "use `dllint.patterns.pattern`"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
@@ -19,6 +18,7 @@ from dllint.code.language.outlines import Outline, defined_names, outlines
 from dllint.code.loaders.pins import NO_PINS, Pins
 from dllint.files import Kind, Project, SourceFile
 from dllint.parallel import shares
+from dllint.patterns import pattern
 from dllint.records import dataclass
 from dllint.settings import Settings
 from dllint.syntax.python import CannotParseError, Data, Source
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _FEW = 4
 """Targets that are less than one in so many files are few: what has nothing to do with them is left out."""
-_WORD = re.compile(rb"\w+")
+_WORD = pattern(rb"\w+")
 _SPEAKS_OF_LOADERS = (b"DataLoader", b"num_workers")
 """What a config of Hydra says that makes a loader, or gives its arguments to what does."""
 _MANY_FILES = 400

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy.evidence import has_own_loaders, training_image
 from dllint.deploy.images import Image, built_for
-from dllint.deploy.loader_runs import LoaderRun
 from dllint.deploy.training import Training
 from dllint.deploy.workload import DOCKERFILE
 from dllint.files import Kind
@@ -58,7 +57,11 @@ def workers_of_image(training: Training) -> list[Related] | None:
     if image is None or image.command or not training_image(training.workload, image, training.plan):
         return None
     copied = _copied_loaders(image, training.plan)
-    return [LoaderRun(copied[0], None).related()] if copied else None
+    if not copied:
+        return None
+    from dllint.deploy.loader_runs import LoaderRun
+
+    return [LoaderRun(copied[0], None).related()]
 
 
 def is_run(training: Training) -> bool:

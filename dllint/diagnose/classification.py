@@ -28,6 +28,7 @@ from dllint.diagnose.signs import candidates
 from dllint.diagnose.times import Moment, moment
 from dllint.diagnose.tracebacks import Traceback
 from dllint.finding import Failure
+from dllint.patterns import pattern
 from dllint.records import dataclass, field
 
 _ALERT, _CAUGHT_REACH = 20, 60
@@ -38,18 +39,18 @@ _MOST_DULL = 20_000
 _MOST_SKIPPED = 16
 _MOST_KILLS = 64
 _MOST_WRITERS = 1_000
-_RAISED = re.compile(
+_RAISED = pattern(
     r"(?:\S+\s+){0,3}?(?!(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b)"
     r"(?:(?:[\w<>]+\.)+(?=\w)|(?=[A-Z]))(?P<name>\w+)(?::\s|:?\s*$)"
 )
 """The last line of a traceback, behind prefixes that are not known."""
 _ENDINGS = ("KeyboardInterrupt", "SystemExit", "GeneratorExit")
 """What a worker is told to end with; nothing went wrong in it."""
-_WORKER_LOOP = re.compile(r"(?:_utils/worker|utils/data/dataloader)\.py _worker_loop")
-_FETCHING = re.compile(r"_utils/fetch\.py |(?:_utils/worker|utils/data/dataloader)\.py <listcomp>")
+_WORKER_LOOP = pattern(r"(?:_utils/worker|utils/data/dataloader)\.py _worker_loop")
+_FETCHING = pattern(r"_utils/fetch\.py |(?:_utils/worker|utils/data/dataloader)\.py <listcomp>")
 """The second as up to torch 1.1, as is a loop of workers in dataloader.py up to 0.4."""
-_COLLATING = re.compile(r"_utils/collate\.py \S+\Z")
-_IN_WORK = re.compile(f"{_WORKER_LOOP.pattern}|{_FETCHING.pattern}")
+_COLLATING = pattern(r"_utils/collate\.py \S+\Z")
+_IN_WORK = pattern(f"{_WORKER_LOOP.pattern}|{_FETCHING.pattern}")
 _DIGITS = b"0123456789"
 
 
@@ -209,8 +210,8 @@ class _Reader:
 
     def _match(self, writer: _Writer, text: str) -> Signature | None:
         traceback = writer.traceback.text
-        for pattern, signature in candidates(text):
-            if not pattern.search(text):
+        for sign, signature in candidates(text):
+            if not sign.search(text):
                 continue
             if writer.lost and signature.failure in (Failure.START_UP, Failure.WRONG_SAMPLES):
                 return LOST_BATCH

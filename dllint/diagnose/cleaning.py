@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from dllint.diagnose.times import stamp_of
+from dllint.patterns import pattern
 
 
 class Line(NamedTuple):
@@ -23,12 +24,12 @@ class Line(NamedTuple):
     """Whether rich has drawn a box around it, as it does around the frames of a traceback."""
 
 
-_ESCAPES = re.compile(
+_ESCAPES = pattern(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]|(?:\^\[|#033|\\x1b|\\u001b)\[[\d;]*m"
 )
-_ESCAPE_MARK = re.compile(r"\x1b|\^\[\[|#033\[|\\(?:x1b|u001b)\[")
+_ESCAPE_MARK = pattern(r"\x1b|\^\[\[|#033\[|\\(?:x1b|u001b)\[")
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
-_PREFIX = re.compile(
+_PREFIX = pattern(
     rf"""
     \[?(?P<iso>\d{{4}}[-/]\d\d[-/]\d\d,?[T\ _]{_TIME}(?:Z|\ ?[+-]\d\d:?\d\d|\ UTC)?)\]?(?:\ -)?[\ :]?   # ISO time
     | \[?{_TIME}\]?\ (?:-\ )?  # time of day
@@ -47,10 +48,10 @@ _PREFIX = re.compile(
 )
 _MOST_PREFIXES = 6
 _MESSAGE_KEYS = ("message", "msg", "log", "text", "event", "textPayload", "MESSAGE", "body", "short_message", "line")
-_ERROR_KEY = re.compile(r"exc|err|trace|stack", re.IGNORECASE)
-_LOGFMT = re.compile(r"(?:[\w.]+=(?:\"(?:[^\"\\]|\\.)*\"|[^\s\"]*)(?:\s+|$)){2,}$")
-_LOGFMT_PAIR = re.compile(r"(?<![\w.])([\w.]+)=(\"(?:[^\"\\]|\\.)*\"|[^\s\"]*)")
-_ESCAPED_NEWLINE = re.compile(r"\\n|#012")
+_ERROR_KEY = pattern(r"exc|err|trace|stack", re.IGNORECASE)
+_LOGFMT = pattern(r"(?:[\w.]+=(?:\"(?:[^\"\\]|\\.)*\"|[^\s\"]*)(?:\s+|$)){2,}$")
+_LOGFMT_PAIR = pattern(r"(?<![\w.])([\w.]+)=(\"(?:[^\"\\]|\\.)*\"|[^\s\"]*)")
+_ESCAPED_NEWLINE = pattern(r"\\n|#012")
 _BOX = "│┃❱ "
 _BOXES = ("│", "┃")
 _DEEPEST = 4

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from dllint.diagnose.signature import Role, Signature
 from dllint.finding import Failure
+from dllint.patterns import pattern
 
 LOST_BATCH = Signature(
     "lost batch", Failure.STALL, "",
@@ -40,7 +39,7 @@ SAMPLE_ERRORS = frozenset(
 )
 """Exceptions that speak of one sample and its file, not of the code around it. `error`: cv2's, zlib's, struct's."""
 
-OOM_KILL = re.compile(
+OOM_KILL = pattern(
     r"\boom[-_]kill(?!_disable|\w*[\s:=]+0\b)|\bOOMKilled\b(?![\"']?\s*[:=]\s*(?:false|0))"
     r"|\bKilled process \d+ \((?:python[\d.]*|pt_data_worker|pt_main_thread)"
 )
@@ -48,5 +47,5 @@ OOM_KILL = re.compile(
 ENDED_WITHOUT_A_CAUSE = ("worker exited", "connection to the worker lost", "worker killed")
 """Signatures of workers that are gone, by texts that do not say why."""
 
-CAUGHT = re.compile(r"Caught (\w+) in (?:DataLoader worker process \d+|pin memory thread(?: for device \S+)?)\b")
-EXIT_STATUS = re.compile(r"\bexit(?:ed)?(?: with)?(?: code| status)[ :=]*(\d+)\b")
+CAUGHT = pattern(r"Caught (\w+) in (?:DataLoader worker process \d+|pin memory thread(?: for device \S+)?)\b")
+EXIT_STATUS = pattern(r"\bexit(?:ed)?(?: with)?(?: code| status)[ :=]*(\d+)\b")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from dllint.patterns import pattern
 
 _MASK = "***"
-_NAMED = re.compile(
+_NAMED = pattern(
     r"""(?ix)
     (?P<key> (?: api[_-]?key | access[_-]?key(?:[_-]?id)? | secret(?:[_-]?\w{1,40})? | token | passw(?:or)?d
       | passphrase | credentials? | private[_-]?key | authorization | auth[_-]?key ) ["']? \s* [=:] \s* )
@@ -13,28 +13,28 @@ _NAMED = re.compile(
     (?P<value> "[^"]*" | '[^']*' | [^\s,;&"']+ )
     """
 )
-_SHORT_NAMED = re.compile(
+_SHORT_NAMED = pattern(
     r"""(?ix)
     (?<![a-z0-9]) (?P<key> (?: pwd | pass | (?:x-\w{1,10}-)? sig(?:nature)? | session(?:[_-]?id)? ) = )
     (?P<value> "[^"]*" | '[^']*' | [^\s,;&"']+ )
     """
 )
 """Words that other texts hold as well: a forward pass, a signature. Only what follows the sign at once is a value."""
-_FLAG = re.compile(
+_FLAG = pattern(
     r"""(?ix)
     (?<![\w-]) (?P<flag> --? (?:[\w-]{1,40}[_-])? (?: token | secret | passw(?:or)?d | pass | pwd | passphrase
       | (?:api|access|secret|private|auth)[_-]?key | credentials? ) ) (?P<space> \s+ )
     (?P<value> "[^"]*" | '[^']*' | (?!-)[^\s"']+ )
     """
 )
-_COOKIE = re.compile(
+_COOKIE = pattern(
     r"""(?ix)
     (?P<key> \b (?:set-)? cookie ["']? \s* [=:] \s* )
     (?P<value> "[^"]*" | '[^']*' | [^\s;,"']+ (?: ; \s* [^\s;,="']+ (?: =[^\s;,"']* )? )* )
     """
 )
-_PRIVATE_KEY = re.compile(r"(?s)(BEGIN(?: [A-Z0-9]{1,20}){0,3} PRIVATE KEY(?: BLOCK)?-*).+?(?=-+END |\Z)")
-_BARE = re.compile(
+_PRIVATE_KEY = pattern(r"(?s)(BEGIN(?: [A-Z0-9]{1,20}){0,3} PRIVATE KEY(?: BLOCK)?-*).+?(?=-+END |\Z)")
+_BARE = pattern(
     r"""(?x)
     (?<![A-Za-z0-9]) (?:
       (?:AKIA|ASIA)[A-Z0-9]{16}
@@ -46,9 +46,9 @@ _BARE = re.compile(
     ) (?![A-Za-z0-9])
     """
 )
-_BEARER = re.compile(r"(?i)\b(Bearer|Basic)\s+[\w.~+/=-]{8,}")
-_IN_URL = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://[^\s/:@]*):[^\s/@]+@")
-_USER_TOKEN_IN_URL = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[\w-]{20,}@")
+_BEARER = pattern(r"(?i)\b(Bearer|Basic)\s+[\w.~+/=-]{8,}")
+_IN_URL = pattern(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://[^\s/:@]*):[^\s/@]+@")
+_USER_TOKEN_IN_URL = pattern(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[\w-]{20,}@")
 
 
 def masked(text: str) -> str:

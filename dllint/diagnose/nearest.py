@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from dllint.diagnose.masking import masked
 from dllint.diagnose.signatures import SIGNATURES
+from dllint.patterns import pattern
 
-_WORD = re.compile(r"[A-Za-z]{3,}")
-_OF_ANY_ERROR = re.compile(r"errno|\w+error")
+_WORD = pattern(r"[A-Za-z]{3,}")
+_OF_ANY_ERROR = pattern(r"errno|\w+error")
 """Words that say nothing: each exception of the system has them."""
 _CLOSE = 0.5
 _MOST = 3

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from dllint.diagnose.signature import Signature
 from dllint.diagnose.signatures import SIGNATURES
+from dllint.patterns import pattern
 
 
 class Sign(NamedTuple):
@@ -69,7 +70,7 @@ SIGNS = (
 
 Candidate = tuple[re.Pattern[str], Signature]
 
-_WORD = re.compile(r"[A-Za-z_]{3,}")
+_WORD = pattern(r"[A-Za-z_]{3,}")
 _WORDS = frozenset(
     _WORD.findall("""
     unable Errno dev shm ancdata files CUDA initialization ordinal pin pinned Torch shared bootstrapping context
@@ -86,7 +87,7 @@ _WORDS = frozenset(
 )
 
 
-_COMPILED: tuple[Candidate, ...] = tuple((re.compile(signature.pattern), signature) for signature in SIGNATURES)
+_COMPILED: tuple[Candidate, ...] = tuple((pattern(signature.pattern), signature) for signature in SIGNATURES)
 _WITH_WORD = {
     word: [number for number, signature in enumerate(SIGNATURES) if word in signature.pattern] for word in _WORDS
 }

@@ -11,12 +11,13 @@ from dllint.diagnose.inferred import OTHERS
 from dllint.diagnose.reading import lines
 from dllint.diagnose.signature import Signature
 from dllint.diagnose.signatures import SIGNATURES
+from dllint.patterns import pattern
 from dllint.registry import registry
 from dllint.rule import Rule
 
-_CODE = re.compile(r"\s*DLL\d+\s*", re.IGNORECASE)
-_WORD = re.compile(r"[a-z_]{4,}")
-_SPACES = re.compile(r"[\s`]+")
+_CODE = pattern(r"\s*DLL\d+\s*", re.IGNORECASE)
+_WORD = pattern(r"[a-z_]{4,}")
+_SPACES = pattern(r"[\s`]+")
 _LONG_ENOUGH = 8
 """Characters of a symptom that are looked for in the texts of signatures."""
 _OTHER_WORDS = {

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, timezone
 from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from dllint.patterns import pattern
+
 _KEYS = ("@timestamp", "timestamp", "time", "ts", "asctime", "datetime", "date", "created", "t")
-_ISO = re.compile(
+_ISO = pattern(
     r"(?P<date>\d{4}[-/]\d\d[-/]\d\d)[T _](?P<clock>\d\d:\d\d:\d\d)(?:[.,](?P<fraction>\d+))?"
     r"\ ?(?:(?P<utc>Z|UTC)|(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d))?"
 )
-_YEARLESS = re.compile(r"(?P<date>\d{4}|[A-Z][a-z]{2} [ \d]\d) (?P<clock>\d\d:\d\d:\d\d)(?:[.,](?P<fraction>\d+))?")
+_YEARLESS = pattern(r"(?P<date>\d{4}|[A-Z][a-z]{2} [ \d]\d) (?P<clock>\d\d:\d\d:\d\d)(?:[.,](?P<fraction>\d+))?")
 _SOME_LEAP_YEAR = 2024
 _SECONDS, _LARGEST = (1e8, 1e11), 1e20
 """What a number of seconds since 1970 lies between; milliseconds, micro- and nanoseconds lie above."""

@@ -6,20 +6,21 @@ import re
 from collections import deque
 from typing import NamedTuple
 
+from dllint.patterns import pattern
 from dllint.records import dataclass, field
 
 _HEAD = "Traceback (most recent call last)"
-_FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<row>\d+)(?:, in (?P<function>.+))?')
+_FRAME = pattern(r'File "(?P<path>[^"]+)", line (?P<row>\d+)(?:, in (?P<function>.+))?')
 _OTHER_FRAMES = (
     re.compile(r"\s*(?:File )?(?P<path>\S[^:]*(?::[\\/][^:]*)?\.py):(?P<row>\d+),? in (?P<function>[\w.<>]+)"),
     re.compile(r"(?P<path>\S+\.py) in (?P<function>[\w.<>]+)\("),
     re.compile(r"\s*(?P<path>(?:[A-Za-z]:)?[\\/~]\S*\.py):(?P<row>\d+)\s*$"),
 )
 """Of rich and new IPython; of old IPython; of rich where the rest stands on the next line."""
-_REST_OF_FRAME = re.compile(r"\s*(?:\d+\s*)?in (?P<function>[\w.<>]+)\s*$")
-_SOURCE = re.compile(r"[\s^~]+|(?:-+>\s*|\s{3,})\d+(?:\s.*)?")
+_REST_OF_FRAME = pattern(r"\s*(?:\d+\s*)?in (?P<function>[\w.<>]+)\s*$")
+_SOURCE = pattern(r"[\s^~]+|(?:-+>\s*|\s{3,})\d+(?:\s.*)?")
 """What stands below a frame: markers, numbered lines."""
-_LIBRARY = re.compile(
+_LIBRARY = pattern(
     r"(?:site|dist)-packages/|^<|/lib/python\d|/python\d[\d.]*/(?:lib/)?"
     r"|[Ll]ib/(?:multiprocessing|concurrent|threading|asyncio|importlib|runpy)|^h5py/|\.pyx$"
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from dllint.output import printable
+from dllint.patterns import pattern
 
-_FORBIDDEN = re.compile("[\ufffe\uffff]")
+_FORBIDDEN = pattern("[\ufffe\uffff]")
 
 
 def attribute(text: str) -> str:

@@ -33,9 +33,10 @@ _SHELL_CELL = pattern(
       )[^\n]*""",
     re.VERBOSE | re.MULTILINE,
 )
-_TO_SHELL = pattern(r"(?:[ \t]*|[\w.,* \t]+=[ \t]*)(?:!{1,2}|%(?:sx|system)\b)")
+_SHELL_SIGN = r"(?:[ \t]*|[\w.,* \t]+=[ \t]*)(?:!{1,2}|%(?:sx|system)\b)"
 """What a line begins with that IPython gives to a shell."""
-_MAY_GO_TO_SHELL = pattern(rf"^{_TO_SHELL.pattern}", re.MULTILINE)
+_TO_SHELL = pattern(_SHELL_SIGN)
+_MAY_GO_TO_SHELL = pattern(rf"^{_SHELL_SIGN}", re.MULTILINE)
 _CAPTURED = pattern(r"([\w.,* \t]+=[ \t]*)(?:!|%(?=[a-zA-Z]))")
 
 

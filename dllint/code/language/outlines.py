@@ -6,18 +6,18 @@ for. They need little room: other processes can make them, and their files are t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dllint.code.apis.watched import GATES, UNKNOWN_ENCODING
 from dllint.files import content_of
 from dllint.parallel import shared_out
+from dllint.patterns import pattern
 from dllint.syntax.python import has_unknown_encoding
 
-_NAME = re.compile(rb"\w+(?=[ \t]*[\[(:])")
-_CLASS = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
-_BASE = re.compile(rb"(?<![\w.])([\w.]+)\s*(?:\[[^\[\]]*\]\s*)?(?=,|$|\()")
+_NAME = pattern(rb"\w+(?=[ \t]*[\[(:])")
+_CLASS = pattern(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
+_BASE = pattern(rb"(?<![\w.])([\w.]+)\s*(?:\[[^\[\]]*\]\s*)?(?=,|$|\()")
 _CONTINUED = (b"\\\n", b"\\\r\n")
 _IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_").union(range(128, 256))
 _BETWEEN_WORDS = bytes(byte if byte in _IDENTIFIER else ord(" ") for byte in range(256))

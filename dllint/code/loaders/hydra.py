@@ -7,7 +7,6 @@ it, with each argument where it stands in the YAML. All that is known of calls t
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
@@ -16,10 +15,11 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ModuleScope
 from dllint.code.language.yaml_trees import Expressions, placed, unknown
+from dllint.patterns import pattern
 from dllint.syntax.python import CannotParseError
 from dllint.syntax.yaml import documents
 
-_TARGET = re.compile(rb"_target_[\"']?[ \t]*:[ \t]*[\"']?([\w.]+)")
+_TARGET = pattern(rb"_target_[\"']?[ \t]*:[ \t]*[\"']?([\w.]+)")
 _RESERVED = frozenset({"_target_", "_partial_", "_convert_", "_recursive_", "_args_", "defaults"})
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.code.language.reaching import reaching
 from dllint.code.language.scopes import last_name
 from dllint.code.language.values import Const, Derived, Frame, Product
+from dllint.patterns import pattern
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _HOLE = "\0"
 """Stands for what is not known of a file's name."""
 _DEEPEST = 5
-_PATH = re.compile(r"_*(\w+)_(?:path|file|filename)")
+_PATH = pattern(r"_*(\w+)_(?:path|file|filename)")
 _SHORTEST_STEM = 6
 """Letters that tell one kind of file from another."""
 _JOINS = frozenset({"join", "joinpath", "str", "Path", "fspath"})

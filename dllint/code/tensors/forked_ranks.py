@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from dllint.code.tensors.devices import Device
 from dllint.code.workers.entries import entries_of_values
 from dllint.code.workers.reach import Step, WorkerCode
 from dllint.finding import Related
+from dllint.patterns import pattern
 from dllint.records import dataclass
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _START = frozenset({"torch.multiprocessing.start_processes"})
 _TRAINERS = frozenset({"lightning.pytorch.Trainer", "lightning.fabric.Fabric", "lightning.Fabric"})
 _FORKING_STRATEGIES = ("ddp_fork", "ddp_notebook")
 _NAMES = ("notebook_launcher", "start_processes", "fit", "launch", "Process", "Pool")
-_FORK = re.compile(rb"ddp_fork|[\"']fork[\"']")
+_FORK = pattern(rb"ddp_fork|[\"']fork[\"']")
 _ASKS = "torch.cuda.is_available"
 _NVML = b"PYTORCH_NVML_BASED_CUDA_CHECK"
 """With this variable `is_available()` starts nothing."""

@@ -16,12 +16,13 @@ from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope, dotted
 from dllint.code.language.values import Collection, External, Frame
 from dllint.code.tensors import devices, file_names, on_cpu
+from dllint.patterns import pattern
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
 
 _SAVE = "torch.save"
-_DEVICES = re.compile(rb"cuda|device|gpu|\.to\(|accelerat|[Tt]rainer", re.IGNORECASE)
+_DEVICES = pattern(rb"cuda|device|gpu|\.to\(|accelerat|[Tt]rainer", re.IGNORECASE)
 
 
 def are_of_cpu(program: Program, load: ast.Call, entry: str = "") -> bool:

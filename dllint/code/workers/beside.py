@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.workers.eager import TABLES, Read
 from dllint.code.workers.state import Item
+from dllint.patterns import pattern
 
 if TYPE_CHECKING:
     from dllint.code.workers.datasets import Dataset
 
 _HOLDS_PARTS = frozenset({"numpy.load", "torch.load", "scipy.io.loadmat", "joblib.load", "safetensors.torch.load_file"})
-_WORDS = re.compile(r"[a-zA-Z][a-z]+|[A-Z]+")
-_SMALL = re.compile(
+_WORDS = pattern(r"[a-zA-Z][a-z]+|[A-Z]+")
+_SMALL = pattern(
     "(angle|annotation|bbox|camera|cam|class|count|extrinsic|file|filename|fname|id|intrinsic|key|label|length|name"
     "|overlap|pair|path|pose|scale|shape|size|split|stat|time|timestamp)s?"
     "|box(es)?|calib|calibration|categor(y|ies)|classes|idx|index|indices|info|k|meta|metadata|trajector(y|ies)"
