@@ -35,6 +35,9 @@ class Members:
 
     def _imported_from(self, node: ast.ImportFrom, name: str, module: Module) -> Values:
         source = self._source(node, module)
+        own = self._modules.submodule(module, name) if source is module else None
+        if own is not None:  # `from . import name` in a package itself: its member of that name is this very import
+            return (ModuleRef(own),)
         if source is not None:
             return self.of(source, name)
         inner = f"{node.module}.{name}" if node.module else name
