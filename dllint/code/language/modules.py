@@ -216,6 +216,8 @@ class Module:
         return self.outline.class_bases
 
 
+_NEVER_FOUND_BELOW = frozenset({"numpy", "torch"})
+"""Libraries that tests of them are called after, in folders that nobody puts on the path: `tests/unit/torch/`."""
 KNOWN_LIBRARIES = frozenset(
     [
         "torch",
@@ -353,7 +355,8 @@ class ModuleTable:
             yield folder
         yield self.root
         yield self.root + "/src"
-        yield from self._package_roots.get(top, ())
+        if top not in _NEVER_FOUND_BELOW:
+            yield from self._package_roots.get(top, ())
         if top not in KNOWN_LIBRARIES or "." in dotted:
             yield from self._between(own_root)
 
