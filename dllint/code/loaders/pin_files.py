@@ -15,7 +15,7 @@ from dllint.records import dataclass
 _LISTS = ("requirements", "constraints")
 """What the names of such lists hold."""
 _LIST_SUFFIXES = (".txt", ".in")
-_CONDA = pattern(r"[\w.-]*(?:env|conda)[\w.-]*\.ya?ml$")
+_CONDA = pattern(r"(?=[\w.-]*\.ya?ml$)[\w.-]*?(?:env|conda)")
 _FOLDERS = ("requirements", "requires", "deps")
 """Folders that hold such lists: `requirements/base.txt`."""
 _CONDA_FOLDERS = ("conda", "env", "envs", "environments")
