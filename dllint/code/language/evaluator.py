@@ -194,7 +194,10 @@ class Evaluator:
         if self.assumed or key not in self._globals:
             home = Frame(scope)
             groups = [(binding, self.bound(binding, home)) for binding in reaching(bindings, None)]
-            groups += [(b, self.bound(b, Frame(setter))) for setter, b in scope.module.set_by_functions.get(name, ())]
+            for setter, binding in scope.module.set_by_functions.get(name, ()):
+                stored = self.bound(binding, Frame(setter))
+                if not all(isinstance(value, Unknown) and value.uncalled for value in stored):
+                    groups.append((binding, stored))  # the parameter of a setter that nobody calls is no evidence
             found = merge(conditions.survivors(self, name, groups, home)) if len(groups) > 1 else groups[0][1]
             if self.assumed or not found or self._leans_on < self._depth:
                 return found  # within a cycle: not the last word

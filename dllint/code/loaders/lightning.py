@@ -115,6 +115,10 @@ class Lightning:
             for loader, _ in iterations.iterated(self.program, node, fit.frame)
         ]
 
+    def owners(self, loader: Loader) -> list[ClassScope]:
+        """The classes whose hooks give a loader."""
+        return [hook.cls for hook, one in self._given if one.construction is loader.construction]
+
     def gives(self, loader: Loader) -> str:
         """The name of the hook that gives a loader to Lightning, or would; an empty string if there is none."""
         known = [(hook.scope.name, one) for hook, one in self._given] + [(name, one) for _, name, one in self._passed]

@@ -152,13 +152,14 @@ def _positions(words: list[str]) -> Iterator[int]:
             yield words.index(option) + 1
 
 
-_ENDS = frozenset({">", "2", "|", "&&", "||", ";", "<"})
+_ENDS = frozenset({">", ">>", "2", "|", "&&", "||", ";", "<"})
 """Words of a shell's that end a command."""
 
 
 def _in_text(text: str) -> Iterator[str]:
     """`os.system(f"ffmpeg -i {source} /tmp/out.wav")`: the output files whose names hold no variable part."""
-    words = [word.strip("'\"") for word in text.replace(">", " > ").split()]
+    apart = re.sub(r">+", lambda found: f" {found.group()} ", text)  # `>>` adds to a file, and takes nothing away
+    words = [word.strip("'\"") for word in apart.split()]
     redirected = [n + 1 for n, word in enumerate(words[:-1]) if word == ">"]
     end = next((n for n, word in enumerate(words) if word in _ENDS), len(words))
     for position in [*_positions(words[:end]), *redirected]:
