@@ -12,15 +12,20 @@ from dllint.code.language import conditions, fields
 from dllint.code.language.bindings import Binding
 from dllint.code.language.containers import is_made_empty, is_none
 from dllint.code.language.modules import Module
+from dllint.code.language.outlines import occurrences
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, dotted
 from dllint.code.language.values import ClassRef, Frame, ModuleRef
 from dllint.code.workers.reach import is_main_only
+from dllint.patterns import pattern
 from dllint.records import dataclass
 
 if TYPE_CHECKING:
     from dllint.code.facts import WorkerEntry
     from dllint.code.program import Program
     from dllint.code.workers.reach import Step
+
+_ATTRIBUTE = pattern(rb"[ \t]*\.[ \t]*(\w+)")
+_ASSIGNS = pattern(rb"[ \t]*(?::[^=\n]{0,200})?=(?!=)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +113,38 @@ def _by_import(program: Program, module: Module) -> Iterator[tuple[str, Shared]]
         binding = bindings[0]
         if len(bindings) > 1 or binding.kind != "import" or not isinstance(binding.value, ast.alias):
             continue
-        for value in program.members.imported(binding, module):
-            if isinstance(value, ModuleRef) and value.module is not module:
-                yield from ((f"{name}.{shared.name}", shared) for shared in of_module(program, value.module))
-        source = program.members.source(binding, module)
-        for shared in of_module(program, source) if source is not None and source is not module else ():
-            if shared.name == binding.value.name and shared.setter is None:
-                yield name, shared
+        target = _imported_module(program, binding, module)
+        if target is not None and any(_may_bind(target, attribute) for attribute in _read_of(module, name)):
+            yield from ((f"{name}.{shared.name}", shared) for shared in of_module(program, target))
+        source, wanted = program.members.source(binding, module), binding.value.name
+        if source is not None and source is not module and _may_bind(source, wanted):
+            found = of_module(program, source)
+            yield from ((name, shared) for shared in found if shared.name == wanted and shared.setter is None)
+
+
+def _imported_module(program: Program, binding: Binding, module: Module) -> Module | None:
+    """The other module of the project that an import binds; what a package only passes on is not gone after."""
+    source = program.members.source(binding, module)
+    if source is not None and isinstance(binding.value, ast.alias):
+        return program.modules.submodule(source, binding.value.name)
+    found = program.members.imported(binding, module) if source is None else ()
+    return next((v.module for v in found if isinstance(v, ModuleRef) and v.module is not module), None)
+
+
+def _read_of(module: Module, name: str) -> set[str]:
+    """The attributes that a module reads of a name, as far as its bytes tell."""
+    places = occurrences(module.data, name.encode())
+    return {found[1].decode() for at in places if (found := _ATTRIBUTE.match(module.data, at + len(name)))}
+
+
+def _may_bind(module: Module, name: str) -> bool:
+    """Whether a module assigns to a name, as far as its bytes tell: what does not is not parsed."""
+    data = module.data
+    for at in occurrences(data, name.encode()):
+        before = data[data.rfind(b"\n", 0, at) + 1 : at].strip()
+        if (not before or before.endswith(b"=")) and _ASSIGNS.match(data, at + len(name)):
+            return True
+    return False
 
 
 def _set_by_functions(program: Program, module: Module) -> Iterator[Shared]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,8 +11,10 @@ from dllint.code.language import classes
 from dllint.code.language.bindings import Binding
 from dllint.code.language.libcalls import merged_call
 from dllint.code.language.modules import Module
+from dllint.code.language.outlines import occurrences
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
 from dllint.code.language.values import ClassRef, Frame, Function, Partial, Super, Value
+from dllint.patterns import pattern
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -22,6 +23,10 @@ _SMALL = 2_000_000
 """Bytes of Python in a project that can be searched for every function."""
 _MOST_CALL_SITES = 24
 """Calls of one function that are looked at."""
+_NEAR = 120
+"""Bytes around a name that tell whether it is given another."""
+_ASSIGNED = pattern(rb"=[ \t]*(?:\w{1,60}\.){0,6}\Z")
+_IN_PARTIAL = pattern(rb"\bpartial\(\s*(?:\w{1,60}\.){0,6}\Z")
 
 
 class Callers:
@@ -62,7 +67,7 @@ class Callers:
         """The calls of a name in a module; of what is sought by any name also those by a variable or an attribute that
         is nothing else, or a partial of it: `Exp = Exp_Main`, `self.build = partial(build_loader, train=True)`."""
         yield from module.calls_of(name)
-        if not is_sought or not re.search(_renamed(name), module.data, re.MULTILINE):
+        if not is_sought or not _may_be_renamed(name.encode(), module.data):
             return
         for scope in module.scopes_around(module.lines_with(name)):
             for alias, bindings in scope.index().bindings.items():
@@ -174,10 +179,13 @@ def _is_of(value: Value, scope: FunctionScope, makes: ClassScope | None) -> bool
     return makes is not None and isinstance(value, ClassRef) and value.cls is makes
 
 
-def _renamed(name: str) -> bytes:
-    """A pattern of what gives a function or class another name."""
-    named = rb"(?:\w+\.)*" + name.encode()
-    return rb"=[ \t]*" + named + rb"[ \t]*$|\bpartial\(\s*" + named + rb"\b"
+def _may_be_renamed(name: bytes, data: bytes) -> bool:
+    """Whether a module may give a function or class another name, by the bytes around its own: `Exp = Exp_Main`."""
+    for at in occurrences(data, name):
+        before, behind = data[max(0, at - _NEAR) : at], data[at + len(name) : at + len(name) + _NEAR]
+        if _IN_PARTIAL.search(before) or (_ASSIGNED.search(before) and not behind.partition(b"\n")[0].strip()):
+            return True
+    return False
 
 
 def _is_just(binding: Binding, name: str) -> bool:

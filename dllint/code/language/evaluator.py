@@ -72,6 +72,8 @@ class Evaluator:
         self._leans_on = _NOTHING
         """The least depth of what is being found out that an answer just found leans on: a cycle leads there."""
         self._globals: dict[tuple[int, str], Values] = {}
+        self.askable: dict[ast.expr, bool] = {}
+        """Tests that may ask for what the source itself settles: see `settled`."""
         self._attributes: dict[tuple[object, str], Values] = {}
         self._steps = 0
         self._most = _MOST_STEPS

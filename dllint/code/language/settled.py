@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from dllint.code.language import classes, conditions
 from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.folding import verdict
-from dllint.code.language.links import parent
+from dllint.code.language.links import parent, scope_of
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
 from dllint.code.language.values import Const, Frame, Instance, Value
 
@@ -18,8 +18,28 @@ if TYPE_CHECKING:
 
 def is_never_reached(ev: Evaluator, node: ast.AST, frame: Frame) -> bool:
     """Whether a test on the way to a node asks what is written down in the source, and comes out otherwise."""
-    tests = conditions.each_alone(conditions.leading_to(node))
+    leading = [each for each in conditions.leading_to(node) if _may_settle(ev, each[0])]
+    tests = conditions.each_alone(leading) if leading else ()
     return any(_outcome(ev, test, frame) is (not outcome) for test, outcome in tests)
+
+
+def _may_settle(ev: Evaluator, test: ast.expr) -> bool:
+    """Whether a test asks, by its looks, for anything that may be written down: found out once, for all who ask."""
+    if test not in ev.askable:
+        ev.askable[test] = _asks_for_constants(test)
+    return ev.askable[test]
+
+
+def _asks_for_constants(test: ast.expr) -> bool:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _asks_for_constants(test.operand)
+    if isinstance(test, ast.BoolOp):
+        return any(map(_asks_for_constants, test.values))
+    if isinstance(test, ast.Name):
+        behind = conditions.flagged(test)
+        return _may_be_spelled_out(test) or (behind is not None and _asks_for_constants(behind))
+    is_flag = isinstance(test, ast.Attribute) and isinstance(test.value, ast.Name)
+    return is_flag or isinstance(test, ast.Constant)
 
 
 def _outcome(ev: Evaluator, test: ast.expr, frame: Frame) -> bool | None:
@@ -40,10 +60,24 @@ def _outcome(ev: Evaluator, test: ast.expr, frame: Frame) -> bool | None:
 
 
 def _of_name(ev: Evaluator, name: ast.Name, frame: Frame) -> bool | None:
-    found = [value for value in ev.values(name, frame) if _is_spelled_out(value)]
-    if len(found) < len(ev.values(name, frame)) or _is_set_through_module(ev, name.id):
+    if not _may_be_spelled_out(name):
+        return None
+    values = ev.values(name, frame)
+    found = [value for value in values if _is_spelled_out(value)]
+    if len(found) < len(values) or _is_set_through_module(ev, name.id):
         return None
     return None if any(_is_declared_global(value, name.id) for value in found) else verdict(ev, name, frame)
+
+
+def _may_be_spelled_out(name: ast.Name) -> bool:
+    """Whether all that the nearest scope binds to a name is spelled out there, or comes from elsewhere: asked of every
+    test, and so by looks alone."""
+    scope = scope_of(name)
+    for at in (scope, *scope.outer):
+        bound = at.index().bindings.get(name.id) if at is scope or not isinstance(at, ClassScope) else None
+        if bound:
+            return all(one.kind in ("import", "global") or isinstance(one.value, ast.Constant) for one in bound)
+    return True
 
 
 def _is_declared_global(value: Const, name: str) -> bool:
