@@ -18,17 +18,16 @@ from dllint.code.language.values import (
     Const,
     Frame,
     Instance,
-    Number,
     Product,
     Unknown,
     Value,
     Values,
-    bounds,
     by_default,
     is_unknown,
     merge,
     truth,
 )
+from dllint.code.loaders.worker_numbers import asks_for_workers, is_some
 from dllint.finding import Location, Related
 from dllint.records import dataclass
 
@@ -271,7 +270,7 @@ class Loader:
     @property
     def has_workers(self) -> bool:
         """Whether it certainly starts at least one worker."""
-        return self.workers.is_known and all((_low(v) or 0) > 0 or _counts_gpus(v) for v in self.workers.defaults)
+        return self.workers.is_known and all(map(is_some, self.workers.defaults))
 
     @property
     def keeps_its_workers(self) -> bool:
@@ -284,7 +283,7 @@ class Loader:
             return False
         name = dotted(workers.node)
         if option.absent is False:
-            return _asks_for_workers(argument.node, name)
+            return asks_for_workers(argument.node, name)
         # `if workers > 0: options["persistent_workers"] = True`
         branch = argument.block.owner if argument.block is not None else None
         passed = argument.values(self.program.evaluator)
@@ -292,7 +291,7 @@ class Loader:
             isinstance(branch, ast.If)
             and argument.block is not None
             and argument.block.branch == "body"
-            and _asks_for_workers(branch.test, name)
+            and asks_for_workers(branch.test, name)
             and all(truth(value) is True for value in passed)
         )
 
@@ -378,29 +377,5 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-def _asks_for_workers(test: ast.expr, workers: str) -> bool:
-    """Whether an expression asks for workers alone: `args.workers > 0`, `bool(args.workers)`."""
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        zero = test.comparators[0]
-        is_zero = isinstance(zero, ast.Constant) and zero.value == 0
-        return is_zero and isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and dotted(test.left) == workers != ""
-    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "bool" and test.args:
-        return dotted(test.args[0]) == workers != ""
-    return False
-
-
 def _is_none(value: Value) -> bool:
     return isinstance(value, Const) and value.value is None
-
-
-def _counts_gpus(value: Value) -> bool:
-    """Whether it is the number of GPUs, or a multiple: there are some where this trains on them."""
-    node = value.node if isinstance(value, Number) else None
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        node = node.left if isinstance(node.left, ast.Call) else node.right
-    return isinstance(node, ast.Call) and last_name(node) == "device_count"
-
-
-def _low(value: Value) -> float | None:
-    span = bounds(value)
-    return span[0] if span is not None else None
