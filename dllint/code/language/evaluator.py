@@ -14,7 +14,7 @@ from dllint.code.language import classes, conditions, displays, elements, foldin
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.callables import callable_method
 from dllint.code.language.hyperparameters import hyperparameter, of_unknown
-from dllint.code.language.links import scope_of
+from dllint.code.language.links import Condition, scope_of
 from dllint.code.language.parameters import parameter
 from dllint.code.language.reaching import reaching
 from dllint.code.language.scopes import ClassScope, FunctionScope, ModuleScope, Scope, dotted
@@ -72,8 +72,9 @@ class Evaluator:
         self._leans_on = _NOTHING
         """The least depth of what is being found out that an answer just found leans on: a cycle leads there."""
         self._globals: dict[tuple[int, str], Values] = {}
-        self.askable: dict[ast.expr, bool] = {}
-        """Tests that may ask for what the source itself settles: see `settled`."""
+        self.settling: dict[int, tuple[list[Condition], tuple[Condition, ...]]] = {}
+        """Of the tests on the way to a block those that may ask for what the source itself settles: see `settled`. By
+        the identity of the list of all of them, which is kept with these."""
         self._attributes: dict[tuple[object, str], Values] = {}
         self._steps = 0
         self._most = _MOST_STEPS

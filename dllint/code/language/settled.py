@@ -18,19 +18,18 @@ if TYPE_CHECKING:
 
 def is_never_reached(ev: Evaluator, node: ast.AST, frame: Frame) -> bool:
     """Whether a test on the way to a node asks what is written down in the source, and comes out otherwise."""
-    leading = [each for each in conditions.leading_to(node) if _may_settle(ev, each[0])]
-    tests = conditions.each_alone(leading) if leading else ()
-    return any(_outcome(ev, test, frame) is (not outcome) for test, outcome in tests)
-
-
-def _may_settle(ev: Evaluator, test: ast.expr) -> bool:
-    """Whether a test asks, by its looks, for anything that may be written down: found out once, for all who ask."""
-    if test not in ev.askable:
-        ev.askable[test] = _asks_for_constants(test)
-    return ev.askable[test]
+    leading = conditions.leading_to(node)
+    if not leading:
+        return False
+    known = ev.settling.get(id(leading))  # what stands in one block shares the list
+    if known is None:
+        asking = [each for each in leading if _asks_for_constants(each[0])]
+        known = ev.settling[id(leading)] = (leading, tuple(conditions.each_alone(asking)))
+    return any(_outcome(ev, test, frame) is (not outcome) for test, outcome in known[1])
 
 
 def _asks_for_constants(test: ast.expr) -> bool:
+    """Whether a test asks, by its looks, for anything that may be written down."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _asks_for_constants(test.operand)
     if isinstance(test, ast.BoolOp):

@@ -91,7 +91,8 @@ def helpers(program: Program) -> frozenset[str]:
     modules = list(dict.fromkeys(module for name in sorted(asking) for module in program.modules_with(name)))
     for _ in range(_DEEPEST):
         scopes = (scope for module in modules for name in asking for _, scope in module.calls_of(name))
-        asking |= {scope.name for scope in scopes if isinstance(scope, FunctionScope) and len(scope.returns) == 1}
+        functions = (scope for scope in scopes if isinstance(scope, FunctionScope) and len(scope.returns) == 1)
+        asking |= {function.name for function in functions if not function.name.startswith("__")}
     return frozenset(asking)
 
 
