@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
@@ -23,11 +24,19 @@ _SMALL = pattern(
 
 
 def is_beside_samples(dataset: Dataset, item: Item, read: Read) -> bool:
-    """Whether it is a table of text, or what is named as small, and worker code reads the samples by itself."""
+    """Whether it is text, or what is named as small, and worker code reads the samples by itself."""
     named_small = (read.parsed or read.call in _HOLDS_PARTS) and is_small_by_name(read.part or item.attribute)
-    if read.call not in TABLES and not named_small:
+    if read.call not in TABLES and not named_small and not _is_text(read):
         return False
     return any(True for _ in dataset.worker.library_calls(apis.DECODES - TABLES))
+
+
+def _is_text(read: Read) -> bool:
+    """Whether a file is read as text: `open(path).read()`, without a mode of bytes."""
+    if read.call != "open" or not isinstance(read.node, ast.Call):
+        return read.call == "read_text"
+    modes = [*read.node.args[1:2], *(k.value for k in read.node.keywords if k.arg == "mode")]
+    return all(isinstance(mode, ast.Constant) and "b" not in str(mode.value) for mode in modes)
 
 
 def is_small_by_name(name: str) -> bool:

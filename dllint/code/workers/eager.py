@@ -293,7 +293,8 @@ def _derived_contents(program: Program, value: Derived, depth: int, converted: b
     origin = value.origin
     reads = any(step.via in (".read()", ".read_bytes()", ".read_text()") for step in steps)
     if isinstance(origin, Product) and origin.name in ("builtins.open", "pathlib.Path") and reads:
-        return Read(origin.name.removeprefix("builtins."), origin.node, origin.frame)
+        is_text = any(step.via == ".read_text()" for step in steps)
+        return Read("read_text" if is_text else origin.name.removeprefix("builtins."), origin.node, origin.frame)
     if isinstance(origin, Product) and origin.name in apis.LAZY_READS:
         forced = any(step.via[1:-2] in apis.FORCES_CONTENTS for step in steps if step.via.endswith("()"))
         whole = any(step.via == "[]" and _is_whole(step.node) for step in steps)
