@@ -25,6 +25,14 @@ _FEW = 8
 """Questions about the words of one file that are answered by a search each; for more, they are taken apart once."""
 _CELL = b"# %%"
 _LINE_END = pattern(rb"\r\n|\r|\n")
+_RENAMED = pattern(rb"[ \t]+as[ \t]+(\w+)")
+"""Behind a name: what an import calls it instead."""
+_AS = b" as "
+_LAST_WORD = pattern(rb"(\w{1,80})\Z")
+_FIRST_WORD = pattern(rb"\w+")
+_ASSIGNED = pattern(rb"[ \t]*(\w+)[ \t]*=[ \t]*(?:\w{1,60}\.){0,6}")
+_ENDS = pattern(rb"[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
+"""Before and behind a name: a line that only gives it another one."""
 
 
 class Module:
@@ -181,11 +189,40 @@ class Module:
         return found
 
     def calls_of(self, name: str) -> list[tuple[ast.Call, Scope]]:
-        """The calls whose function's last name is `name`, with the scope of each."""
+        """The calls of what is called `name`, or what the module calls otherwise, each with the scope of it."""
         if name not in self._calls_of:
-            scopes = self.scopes_around(self.lines_with(name))
-            self._calls_of[name] = [(call, scope) for scope in scopes for call in scope.index().calls_of(name)]
+            self._calls_of[name] = [
+                (call, scope)
+                for known in (name, *self._other_names(name))
+                for scope in self.scopes_around(self.lines_with(known))
+                for call in scope.index().calls_of(known)
+            ]
         return self._calls_of[name]
+
+    @cached_property
+    def imported_as(self) -> dict[str, str]:
+        """What its own names for imported functions stand for: `ng` for `no_grad`, as far as its bytes tell."""
+        found: dict[str, str] = {}
+        at = self.data.find(_AS)
+        while at >= 0:
+            line = self.data[self.data.rfind(b"\n", 0, at) + 1 : at]
+            name, other = _LAST_WORD.search(line[-80:]), _FIRST_WORD.match(self.data, at + len(_AS))
+            if name and other and not line.lstrip().startswith((b"with", b"except", b"async")):
+                found[other[0].decode()] = name[0].decode()
+            at = self.data.find(_AS, at + 1)
+        return found
+
+    def _other_names(self, name: str) -> set[str]:
+        """What else the module calls a function: `from m import name as short`, `short = m.name`."""
+        found: set[str] = set()
+        for at in occurrences(self.data, name.encode()) if self.lines_with(name) else ():
+            line = self.data[self.data.rfind(b"\n", 0, at) + 1 : at]
+            renamed = _RENAMED.match(self.data, at + len(name)) or (
+                _ENDS.match(self.data, at + len(name)) and _ASSIGNED.fullmatch(line)
+            )
+            if renamed:
+                found.add(renamed[1].decode())
+        return found - {name}
 
     def writes_of(self, name: str) -> Iterator[tuple[AttributeWrite, Scope]]:
         """Where an attribute of this name is stored, on whatever object, each with the scope that it stands in."""

@@ -196,8 +196,8 @@ class FunctionScope(Scope):
 
     @cached_property
     def decorators(self) -> list[str]:
-        """The last names of the decorators: `property`, `staticmethod`, `no_grad` ..."""
-        return [last_name(node) for node in getattr(self.node, "decorator_list", ())]
+        """The last names of the decorators, as they are called where they come from: `property`, `no_grad` ..."""
+        return [origin_name(node, self) for node in getattr(self.node, "decorator_list", ())]
 
     @cached_property
     def is_property(self) -> bool:
@@ -268,6 +268,14 @@ def last_name(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def origin_name(node: ast.AST, scope: Scope) -> str:
+    """The last name of what a node names or calls where it comes from: `suppress`, of `quiet()` behind `from contextlib
+    import suppress as quiet`."""
+    name = last_name(node)
+    function = node.func if isinstance(node, ast.Call) else node
+    return scope.module.imported_as.get(name, name) if isinstance(function, ast.Name) else name
 
 
 def dotted(node: ast.AST) -> str:

@@ -11,7 +11,7 @@ from dllint.code.language import classes, conditions, settled
 from dllint.code.language.callables import callable_method
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
-from dllint.code.language.scopes import FunctionScope, Scope, dotted, last_name
+from dllint.code.language.scopes import FunctionScope, Scope, dotted, last_name, origin_name
 from dllint.code.language.values import ClassRef, Derived, External, Frame, Function, Instance, Product, Value
 from dllint.code.loaders import iterations, ultralytics
 from dllint.code.loaders.loader import Loader
@@ -167,7 +167,7 @@ def _starts(program: Program, scope: Scope, frame: Frame) -> Iterator[Start]:
             for loader in _working(program, yielded.value, frame):
                 yield Start(yielded, scope, loader, "iterated")
     for call in scope.calls:
-        if last_name(call.func) in _STARTING_NAMES:
+        if origin_name(call.func, scope) in _STARTING_NAMES:
             for function in program.evaluator.values(call.func, frame):
                 for started, what in _started_by(program, function, call, frame):
                     yield Start(call, scope, started, what)

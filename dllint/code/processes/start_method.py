@@ -161,8 +161,6 @@ def spawned_functions(program: Program) -> list[Scope]:
     found: list[Scope] = []
     for module in program.seeds:
         for name in ("spawn", "start_processes"):
-            if name.encode() + b"(" not in module.data:
-                continue
             for call, scope in module.calls_of(name):
                 found += _spawned_by(program, call, Frame(scope))
     return found

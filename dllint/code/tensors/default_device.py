@@ -58,19 +58,13 @@ def find(program: Program) -> list[Default]:
         for module in program.modules_with(word, "torch"):
             if module.is_test:
                 continue
-            calls = [(call, scope) for call, scope in _calls(module, word) if _sets_cuda(program, call, scope)]
+            calls = [(call, scope) for call, scope in module.calls_of(word) if _sets_cuda(program, call, scope)]
             found += [
                 Default(call, scope, tuple(_entries(program, scope)))
                 for call, scope in calls
                 if not _is_taken_back(program, call, scope)
             ]
     return found
-
-
-def _calls(module: Module, word: str) -> Iterator[tuple[ast.Call, Scope]]:
-    """The calls of a function, also under the name that an import gives it."""
-    for name in (word, *re.findall(rf"\b{word} as (\w+)".encode(), module.data)):
-        yield from module.calls_of(name if isinstance(name, str) else name.decode())
 
 
 def _sets_cuda(program: Program, call: ast.Call, scope: Scope) -> bool:
@@ -93,7 +87,7 @@ def _is_taken_back(program: Program, call: ast.Call, scope: Scope) -> bool:
     later = [
         other
         for word in _SETTERS
-        for other, around in _calls(scope.module, word)
+        for other, around in scope.module.calls_of(word)
         if around is scope and other.lineno > call.lineno and not _is_other_branch(call, other)
     ]
     return any(not _sets_cuda(program, other, scope) for other in later)
