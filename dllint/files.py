@@ -34,6 +34,8 @@ _OUTPUT = frozenset(("build", "dist", "_build"))
 _READ_HIDDEN = (".github", ".devcontainer", ".circleci", ".gitlab", ".dstack")
 """Hidden folders (by the start of their names) that hold what dllint reads."""
 _OWN_SETTINGS = ("dllint.toml", ".dllint.toml")
+_RUNNERS = frozenset({"config.toml", "gitlab-runner.toml", "runner.toml"})
+"""Names of a GitLab runner's settings, which say what a job finds that says nothing itself."""
 _MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", *_OWN_SETTINGS)
 _Ignores = tuple[GitIgnore, ...]
 _CHUNK = 1 << 16
@@ -91,6 +93,8 @@ class Project:
     files: tuple[SourceFile, ...]
     unlisted: tuple[str, ...] = ()
     """The folders that findings should be reported in, and that cannot be listed."""
+    runners: tuple[str, ...] = ()
+    """The absolute paths of files whose names are those of a GitLab runner's settings."""
 
     @property
     def targets(self) -> tuple[SourceFile, ...]:
@@ -224,6 +228,7 @@ class _Walker:
         self.visited: set[str] = set()
         self.unlisted: list[str] = []
         """The absolute paths of folders with targets that cannot be listed."""
+        self.runners: list[str] = []
 
     def hides(self, folder: str, root: str) -> bool:
         """Whether a walk from `root` would leave `folder` out, .gitignore files aside."""
@@ -255,6 +260,7 @@ class _Walker:
             if folder != start and folder not in targets and self._is_foreign(os.path.basename(folder), names):
                 continue
             self.visited.add(folder)
+            self.runners += [os.path.join(folder, name) for name in _RUNNERS & names]
             gitignores = _with_own(gitignores, folder, names)
             inner = self._take(entries, gitignores, target)
             stack.extend((path, gitignores, target or path in targets) for path in inner)
@@ -353,7 +359,8 @@ def _project(root: _Root, items: Iterable[_Given], settings: Settings) -> Projec
             kind = kind_of_path(item.absolute) or Kind.PYTHON
             path = item.absolute
             files[path] = SourceFile(show(path), path, kind, target=True, explicit=item.explicit, data=item.data)
-    return Project(root.path, tuple(sorted(files.values(), key=_path_of)), tuple(map(show, walker.unlisted)))
+    sources, unlisted = tuple(sorted(files.values(), key=_path_of)), tuple(map(show, walker.unlisted))
+    return Project(root.path, sources, unlisted, tuple(sorted(set(walker.runners))))
 
 
 def _path_of(file: SourceFile) -> str:

@@ -39,6 +39,7 @@ class WholeProject:
         code_files = tuple(file for file in code if file.kind in _CODE or file.path in configs)
         self.code = Program(Project(project.root, code_files), settings)
         self._settings = settings
+        self._runners = project.runners
         self._others = others
         self._starts_containers = self._may_start_containers()
         """Only then a file of a container matters, and modules that no import joins with the targets."""
@@ -66,7 +67,7 @@ class WholeProject:
         """What runs in containers."""
         from dllint.deploy.plan import Plan
 
-        return Plan(self.code, self._deploy_files(self._others), self._settings)
+        return Plan(self.code, self._deploy_files(self._others), self._settings, self._runners)
 
     def _configs(self, files: Iterable[SourceFile]) -> Iterator[SourceFile]:
         """The YAML files that hold calls, with their data."""

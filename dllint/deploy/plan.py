@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,12 +31,14 @@ _LARGEST_ASIDE = 1_000_000
 class Plan:
     """What will run where, in one project."""
 
-    def __init__(self, program: Program, files: Iterable[DeployFile], settings: Settings) -> None:
+    def __init__(self, program: Program, files: Iterable[DeployFile], settings: Settings, runners: Sequence[str] = ()) -> None:
         self.program = program
         self.settings = settings
         self.root = program.modules.root
         self.files: dict[str, DeployFile] = {file.absolute: file for file in files}
         """By absolute path."""
+        self.runners = runners
+        """The absolute paths of files that may be a GitLab runner's settings."""
         self.errors: dict[str, CannotParseError] = {}
         """By absolute path: files that are recognisably a launcher's and cannot be read."""
         self._loaders: dict[Module, list[Loader]] = {}

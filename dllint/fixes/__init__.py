@@ -88,7 +88,7 @@ def _with_changes(project: Project, changes: dict[str, Change]) -> Project:
     files = (
         replace(file, data=changes[file.absolute].after) if file.absolute in changes else file for file in project.files
     )
-    return Project(project.root, tuple(files), project.unlisted)
+    return replace(project, files=tuple(files))
 
 
 def write(change: Change) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,9 +11,8 @@ from dllint.deploy.workload import SharedMemory, ShmSource
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
-_NAMES = ("config.toml", "gitlab-runner.toml", "runner.toml")
 _RUNNERS = "[[runners]]"
-_MOST_FOLDERS = 200
+_MOST_FILES = 200
 _TOLD = ((b"docker-shm-size",), (b"DOCKER_SHM_SIZE",), (b"[[runners]]", b"shm"))
 """Words of commands that register a runner with a size, of its variables, and of a chart that holds its file."""
 _TAKE_IMAGES = frozenset({"docker", "docker+machine", "docker-autoscaler", "docker-windows"})
@@ -46,13 +44,8 @@ def _configured(plan: Plan) -> Runner:
 
 
 def _texts(plan: Plan) -> list[str]:
-    folders = list(dict.fromkeys([plan.root, *(file.folder for file in plan.files.values())]))[:_MOST_FOLDERS]
-    found = (plan.read_aside(name, folder) or "" for folder in folders for name in _NAMES if _is_there(folder, name))
+    found = (plan.read_aside(path, plan.root) or "" for path in plan.runners[:_MOST_FILES])
     return [text for text in found if _RUNNERS in text]
-
-
-def _is_there(folder: str, name: str) -> bool:
-    return os.path.isfile(os.path.join(folder, name))
 
 
 def _runners(text: str) -> list[dict[str, Any]]:

@@ -83,6 +83,13 @@ def compose_files(plan: Plan) -> dict[str, list[Tree]]:
     return found
 
 
+def including_files(plan: Plan) -> dict[str, list[Tree]]:
+    """The documents of all compose files that include others, by absolute path; they need no services of their own."""
+    named = (file for file in plan.of_kind(Kind.YAML) if _NAME.fullmatch(file.name) and file.has(b"include"))
+    found = {file.absolute: [document for document in file.documents[0] if "include" in document] for file in named}
+    return {path: documents for path, documents in found.items() if documents}
+
+
 def _is_recognisable(file: DeployFile) -> bool:
     """Whether a file that YAML cannot read was surely meant for compose: templates of one are not."""
     return bool(_NAME.fullmatch(file.name)) and not _TEMPLATE.search(file.data)

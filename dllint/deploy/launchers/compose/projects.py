@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.deploy.launchers.compose.files import OVERRIDE_NAMES, base_of, compose_files
+from dllint.deploy.launchers.compose.files import BASE_NAMES, OVERRIDE_NAMES, base_of, compose_files, including_files
 from dllint.deploy.launchers.compose.interpolation import env_file
 from dllint.deploy.launchers.compose.invocations import started
 from dllint.deploy.launchers.compose.layers import Layer, Merged, Scope
@@ -201,17 +201,21 @@ def _by_env(plan: Plan, known: Mapping[str, list[Tree]]) -> Iterator[ComposeProj
             yield _project(plan, known, files)
 
 
-def _by_include(plan: Plan, known: Mapping[str, list[Tree]]) -> Iterator[ComposeProject]:
-    for path, documents in known.items():
+def _by_include(plan: Plan, known: dict[str, list[Tree]]) -> Iterator[ComposeProject]:
+    for path, documents in (known | including_files(plan)).items():
         folder = os.path.dirname(path)
         scope = Scope(folder, variables_of(plan, folder))
+        override = base_of(folder, known, OVERRIDE_NAMES) if os.path.basename(path) in BASE_NAMES else None
         for document in documents:
             include = document.get("include")
             for entry in include.items() if include is not None else []:
-                yield from _included(plan, known, Layer(entry, scope))
+                yield from _included(plan, known, Layer(entry, scope), (override,) if override else ())
 
 
-def _included(plan: Plan, known: Mapping[str, list[Tree]], entry: Layer) -> Iterator[ComposeProject]:
+def _included(
+    plan: Plan, known: Mapping[str, list[Tree]], entry: Layer, overrides: tuple[str, ...]
+) -> Iterator[ComposeProject]:
+    """The project that an entry takes in; what compose merges by itself changes its services, too."""
     paths = entry.tree.get("path") if entry.tree.is_mapping else entry.tree
     if paths is None:
         return
@@ -219,6 +223,7 @@ def _included(plan: Plan, known: Mapping[str, list[Tree]], entry: Layer) -> Iter
     files = tuple(os.path.normpath(os.path.join(entry.scope.folder, path)) for path in written)
     folder = entry.text_of("project_directory")
     if files and all(path in known for path in files):
+        files = (*files, *overrides)
         yield _project(plan, known, files, os.path.normpath(os.path.join(entry.scope.folder, folder)) if folder else "")
 
 
