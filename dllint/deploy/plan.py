@@ -31,7 +31,9 @@ _LARGEST_ASIDE = 1_000_000
 class Plan:
     """What will run where, in one project."""
 
-    def __init__(self, program: Program, files: Iterable[DeployFile], settings: Settings, runners: Sequence[str] = ()) -> None:
+    def __init__(
+        self, program: Program, files: Iterable[DeployFile], settings: Settings, runners: Sequence[str] = ()
+    ) -> None:
         self.program = program
         self.settings = settings
         self.root = program.modules.root
