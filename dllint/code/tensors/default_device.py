@@ -51,24 +51,48 @@ class Default:
         return not isinstance(self.scope, FunctionScope) and not conditions.is_guarded(self.call)
 
 
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """A call that sets the default device: of torch itself, or of a function of the project that does."""
+
+    call: ast.Call
+    frame: Frame
+    to_cuda: bool
+
+
 def find(program: Program) -> list[Default]:
     """All places of a program that make CUDA the default, and are not taken back."""
-    found = []
+    direct = list(_direct(program))
+    if not any(setting.to_cuda for setting in direct):
+        return []
+    through = {setting.call: list(_through(program, setting)) for setting in direct}
+    settings = [*direct, *(entering for found in through.values() for entering in found)]
+    defaults = []
+    for setting in direct:
+        scope, entering = setting.frame.scope, through[setting.call]
+        kept = [each for each in entering if each.to_cuda and not _is_taken_back(each, settings)]
+        if setting.to_cuda and not _is_taken_back(setting, settings) and (kept or not entering):
+            entries = [each.frame.scope.module for each in kept]
+            defaults.append(Default(setting.call, scope, tuple(entries) or _own_entry(scope)))
+    return defaults
+
+
+def _direct(program: Program) -> Iterator[_Setting]:
     for word in _SETTERS:
         for module in program.modules_with(word, "torch"):
-            if module.is_test:
-                continue
-            calls = [(call, scope) for call, scope in module.calls_of(word) if _sets_cuda(program, call, scope)]
-            found += [
-                Default(call, scope, tuple(_entries(program, scope)))
-                for call, scope in calls
-                if not _is_taken_back(program, call, scope)
-            ]
-    return found
+            for call, scope in module.calls_of(word) if not module.is_test else ():
+                frame = Frame(scope)
+                yield _Setting(call, frame, _sets_cuda(program, call, frame))
 
 
-def _sets_cuda(program: Program, call: ast.Call, scope: Scope) -> bool:
-    frame = Frame(scope)
+def _through(program: Program, setting: _Setting) -> Iterator[_Setting]:
+    """The calls of the function that a setting stands in, each with what it sets there."""
+    scope = setting.frame.scope
+    for call, frame in program.call_sites(scope) if isinstance(scope, FunctionScope) else ():
+        yield _Setting(call, frame, _sets_cuda(program, setting.call, Frame(scope, None, call, frame)))
+
+
+def _sets_cuda(program: Program, call: ast.Call, frame: Frame) -> bool:
     functions = {v.name for v in program.evaluator.values(call.func, frame) if isinstance(v, External)}
     given = [*call.args, *(k.value for k in call.keywords)]
     if not functions & {f"torch.{name}" for name in _SETTERS} or not given:
@@ -82,28 +106,24 @@ def _is_cuda_type(value: Value) -> bool:
     return isinstance(name, str) and name.startswith("torch.cuda.") and name.endswith("Tensor")
 
 
-def _is_taken_back(program: Program, call: ast.Call, scope: Scope) -> bool:
-    """Whether the same function sets another default afterwards."""
-    later = [
-        other
-        for word in _SETTERS
-        for other, around in scope.module.calls_of(word)
-        if around is scope and other.lineno > call.lineno and not _is_other_branch(call, other)
-    ]
-    return any(not _sets_cuda(program, other, scope) for other in later)
+def _is_taken_back(setting: _Setting, settings: list[_Setting]) -> bool:
+    """Whether the same function sets another default afterwards, itself or by a function that it calls."""
+    return any(
+        not other.to_cuda
+        and other.frame.scope is setting.frame.scope
+        and other.call.lineno > setting.call.lineno
+        and not _is_other_branch(setting.call, other.call)
+        for other in settings
+    )
 
 
 def _is_other_branch(call: ast.Call, other: ast.Call) -> bool:
     return block_of(call).excludes(block_of(other)) or conditions.exclude(call, other)
 
 
-def _entries(program: Program, scope: Scope) -> Iterator[Module]:
-    """The modules that come to the call: its own if it stands at module level, else those that call the function."""
-    if not isinstance(scope, FunctionScope):
-        yield scope.module
-        return
-    for _, frame in program.call_sites(scope):
-        yield frame.scope.module
+def _own_entry(scope: Scope) -> tuple[Module, ...]:
+    """The module that comes to a call by itself: its own if it stands at module level."""
+    return () if isinstance(scope, FunctionScope) else (scope.module,)
 
 
 def over(loader: Loader) -> Default | None:
