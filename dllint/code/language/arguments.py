@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dllint.code.language.containers import filled_later
 from dllint.code.language.evaluator import Evaluator
 from dllint.code.language.links import Block, block_of, parent, scope_of
-from dllint.code.language.scopes import FunctionScope
+from dllint.code.language.reaching import reaching
+from dllint.code.language.scopes import FunctionScope, Scope
 from dllint.code.language.values import Collection, Frame, Values
 from dllint.records import dataclass, field
 
@@ -120,7 +121,7 @@ def _splat(ev: Evaluator, found: Arguments, node: ast.expr, frame: Frame, depth:
     scope = frame.scope
     if isinstance(node, ast.Name) and isinstance(scope, FunctionScope):
         extra = scope.node.args.kwarg
-        if extra is not None and extra.arg == node.id:
+        if extra is not None and extra.arg == node.id and _is_as_passed(scope, node):
             _passed_on(ev, found, scope, frame, depth)
             _mutations(ev, found, node, frame)
             return
@@ -133,6 +134,12 @@ def _splat(ev: Evaluator, found: Arguments, node: ast.expr, frame: Frame, depth:
             found.open = True
     if isinstance(node, ast.Name):
         _mutations(ev, found, node, frame)
+
+
+def _is_as_passed(scope: FunctionScope, node: ast.Name) -> bool:
+    """Whether a name still holds what the function was called with."""
+    bindings = scope.index().bindings.get(node.id, [])
+    return len(bindings) < 2 or all(binding.kind == "parameter" for binding in reaching(bindings, node))
 
 
 def _from_dict(ev: Evaluator, found: Arguments, value: Collection, certain: bool, depth: int) -> None:
@@ -176,31 +183,44 @@ def _mutations(ev: Evaluator, found: Arguments, node: ast.Name, frame: Frame) ->
     """What `d["key"] = value`, `d.update(...)` and `d.pop("key")` change before the dict is used."""
     scope = scope_of(node).index()
     here, line = block_of(node), node.lineno
+    first, last = _bound_between(scope, node)
     for target in scope.subscripts:
         stored = isinstance(target.ctx, ast.Store) and isinstance(target.value, ast.Name) and target.value.id == node.id
-        if not stored or target.lineno > line or block_of(target).excludes(here):
+        if not stored or not first <= target.lineno <= line or block_of(target).excludes(here):
             continue
         statement = parent(target)
         key = target.slice.value if isinstance(target.slice, ast.Constant) else None
         if not isinstance(statement, ast.Assign) or not isinstance(key, str):
             found.open = True
             continue
-        certain = block_of(target).holds(here)
+        certain = block_of(target).holds(here) and target.lineno >= last
         found.add(Argument(key, statement.value, frame, statement, certain, None if certain else block_of(target)))
     changing = sorted((call for name in _MUTATING for call in scope.calls_of(name)), key=lambda call: call.lineno)
     for call in changing:
         function = call.func
         if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
             continue
-        if function.value.id != node.id or call.lineno > line or block_of(call).excludes(here):
+        if function.value.id != node.id or not first <= call.lineno <= line or block_of(call).excludes(here):
             continue
-        _mutating_call(ev, found, function.attr, call, frame, block_of(call).holds(here))
+        certain = block_of(call).holds(here) and call.lineno >= last
+        _mutating_call(ev, found, function.attr, call, frame, certain)
     for deleted in scope.deletes:
         block = block_of(deleted)
-        if not isinstance(deleted, ast.Subscript) or deleted.lineno > line or block.excludes(here):
+        if not isinstance(deleted, ast.Subscript) or not first <= deleted.lineno <= line or block.excludes(here):
             continue
         if isinstance(deleted.value, ast.Name) and deleted.value.id == node.id:
-            _taken_out(found, deleted.slice, block.holds(here))
+            _taken_out(found, deleted.slice, block.holds(here) and deleted.lineno >= last)
+
+
+def _bound_between(scope: Scope, node: ast.Name) -> tuple[int, int]:
+    """The lines of the first and the last place that a name may have got its value at: what changes the dict before
+    the first changes another one, what changes it before the last perhaps."""
+    bindings = scope.bindings.get(node.id, [])
+    if len(bindings) < 2:
+        return 0, 0
+    lines = [getattr(binding.node, "lineno", 0) for binding in reaching(bindings, node)]
+    before = [line for line in lines if line <= node.lineno]
+    return min(before, default=0), max(before, default=0)
 
 
 def _taken_out(found: Arguments, key: ast.expr, certain: bool) -> None:

@@ -261,7 +261,7 @@ class Evaluator:
         assert isinstance(value, ast.AugAssign)
         if isinstance(value.op, ast.Add) and isinstance(value.value, _ADDED):
             return self.infer(value.value, frame)
-        return UNKNOWNS
+        return folding.augmented(self, value, frame)
 
     def _managed(self, value: Value, node: ast.AST, frame: Frame) -> Value:
         if isinstance(value, (Product, Derived)):

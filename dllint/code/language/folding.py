@@ -63,13 +63,26 @@ def binary(ev: Evaluator, node: ast.BinOp, frame: Frame) -> Values:
     if not (left and right) and isinstance(node.op, ast.Add):  # a list that grows in a loop: `seen = seen + [x]`
         return merge((_grown(ev, side, node, frame),) for side in left or right) or UNKNOWNS
     if isinstance(node.op, ast.BitOr) and left and right and all(map(_is_dict, (*left, *right))):
-        return (Collection("dict", node, frame, (node.left, node.right), (None, None)),)  # {**left, **right}
+        return _merged(node.left, node.right, node, frame)
     found = [_binary(ev, a, node.op, b, node, frame) for a in left for b in right][:16]
     lists = [value for value in found if isinstance(value, Collection)]
     if len(lists) > 1:  # one expression, and so one list: it holds what it can hold on any way
         found = [value for value in found if not isinstance(value, Collection)]
         found.append(_longer(ev, tuple(lists), node, frame))
     return merge((value,) for value in found) or UNKNOWNS
+
+
+def augmented(ev: Evaluator, node: ast.AugAssign, frame: Frame) -> Values:
+    """What `options |= {...}` leaves in the name."""
+    if not isinstance(node.op, ast.BitOr) or not isinstance(node.target, ast.Name):
+        return UNKNOWNS
+    sides = [*ev.infer(node.target, frame), *ev.infer(node.value, frame)]
+    return _merged(node.target, node.value, node, frame) if all(map(_is_dict, sides)) else UNKNOWNS
+
+
+def _merged(left: ast.expr, right: ast.expr, node: ast.AST, frame: Frame) -> Values:
+    """`{**left, **right}`"""
+    return (Collection("dict", node, frame, (left, right), (None, None)),)
 
 
 def _binary(ev: Evaluator, left: Value, op: ast.operator, right: Value, node: ast.BinOp, frame: Frame) -> Value:
