@@ -94,7 +94,9 @@ def bare_next(fetch: Fetch) -> Iterator[Finding]:
             continue
         passed = [(node, at.frame) for at, node in step.hops(call)]
         why = iterators.runs_out(fetch.program, taken, passed, fetch.scopes)
-        if not why or exceptions.is_caught(call, step, _RAISED) or exceptions.is_handling(call, "StopIteration"):
+        if not why or exceptions.is_handling(call, "StopIteration"):
+            continue
+        if exceptions.is_caught(fetch.program, call, step, _RAISED):
             continue
         yield RULE.finding(
             step.scope.module.location(call),

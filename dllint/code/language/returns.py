@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code.language import conditions, flow
+from dllint.code.language import conditions, flow, wrappers
 from dllint.code.language.bindings import Binding
 from dllint.code.language.flow import Passes
-from dllint.code.language.links import block_of
+from dllint.code.language.links import block_of, parent
 from dllint.code.language.reaching import reaching
 from dllint.code.language.scopes import FunctionScope
 from dllint.code.language.values import Frame, Function
@@ -37,6 +37,8 @@ def none_returns(program: Program, frame: Frame, depth: int = 0) -> Iterator[Non
     scope = frame.scope
     if not isinstance(scope, FunctionScope) or isinstance(scope.node, ast.Lambda) or scope.is_generator:
         return
+    if wrappers.is_entered_where(program, scope, _is_kept_back):
+        return
     for returned in scope.returns:
         if not _is_left_out(program, returned, frame, depth):
             yield from _of_return(program, returned, frame, depth)
@@ -45,6 +47,17 @@ def none_returns(program: Program, frame: Frame, depth: int = 0) -> Iterator[Non
         yield NoneReturn(
             scope.module.source.location(scope.node), f"{scope.qualname} comes to its end without a return"
         )
+
+
+def _is_kept_back(call: ast.AST, frame: Frame) -> bool:
+    """Whether what a call gives is not simply handed on: `while (sample := read(i)) is None: ...`."""
+    around = parent(call)
+    while isinstance(around, (ast.Await, ast.Tuple, ast.List, ast.Dict)):
+        around = parent(around)
+    if isinstance(around, ast.Assign) and isinstance(frame.scope, FunctionScope):
+        names = [target.id for target in around.targets if isinstance(target, ast.Name)]
+        return any(is_tested(frame.scope, name) for name in names)
+    return not isinstance(around, (ast.Return, ast.Lambda, ast.AnnAssign))
 
 
 def _is_left_out(program: Program, node: ast.AST, frame: Frame, depth: int) -> bool:

@@ -89,9 +89,10 @@ def _first_filtered(program: Program, step: Step) -> Filtered | None:
     lists = _filtered_lists(step)
     for call in scope.calls:
         source = next((f for name, f in lists.items() if _takes(call, name)), None) or _inline(call)
-        if source is None or not _needs_samples(program, call, step) or exceptions.is_caught(call, step, _RAISED):
+        if source is None or not _needs_samples(program, call, step):
             continue
-        return Filtered(step, source, call)
+        if not exceptions.is_caught(program, call, step, _RAISED):
+            return Filtered(step, source, call)
     return None
 
 

@@ -65,7 +65,7 @@ class StartMethodCall:
         force = self._argument("force", 1)
         if force is not None and not (isinstance(force, ast.Constant) and not force.value):
             return True
-        if exceptions.is_caught_here(self.call, _RAISED) or self.scope.module.is_test:
+        if exceptions.is_caught_here(self.program, self.call, self.frame, _RAISED) or self.scope.module.is_test:
             return True
         return any(_asks_only(part) for test, _ in conditions.leading_to(self.call) for part in ast.walk(test))
 

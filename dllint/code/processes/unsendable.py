@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from dllint.code import apis
 from dllint.code.apis import LoaderApi
 from dllint.code.facts import WorkerEntry
-from dllint.code.language.scopes import last_name
+from dllint.code.language import classes
+from dllint.code.language.scopes import ClassScope, last_name
 from dllint.code.language.values import Const, Derived, External, Function, Instance, Product, Value
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import pickling
@@ -83,7 +84,7 @@ def given_by(entry: WorkerEntry) -> Iterator[Unsendable]:
         sampled = _sampled(entry)
         collation = Collation(program, list(sampled))
         instances = {value.key: value for values in sampled.values() for value in values}
-        for instance in instances.values() or (() if entry.loaders else (Instance(entry.dataset.cls),)):
+        for instance in instances.values() or _alone(entry, entry.dataset.cls):
             for output in outputs.samples(program, instance):
                 yield from _in_sample(entry, output, collation)
         return
@@ -92,6 +93,15 @@ def given_by(entry: WorkerEntry) -> Iterator[Unsendable]:
             for value in argument.values(program.evaluator) if name == "collate_fn" else ():
                 for output in outputs.batches(program, value):
                     yield from _in_batch(entry, output)
+
+
+def _alone(entry: WorkerEntry, cls: ClassScope) -> list[Instance]:
+    """An object of a class that no loader is seen to get, unless loaders get what derives from it: that is asked."""
+    ev = entry.program.evaluator
+    loaded = (other for other in entry.program.facts.datasets if other.cls is not cls and other.loaders)
+    if entry.loaders or any(cls in classes.mro(ev, other.cls) for other in loaded):
+        return []
+    return [Instance(cls)]
 
 
 def _sampled(entry: WorkerEntry) -> dict[Loader, list[Instance]]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.facts import WorkerEntry
-from dllint.code.language.links import parent
-from dllint.code.language.scopes import FunctionScope, Scope, last_name
+from dllint.code.language import wrappers
+from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import Collection, Const, Derived, Frame, Product, Value
 from dllint.code.loaders import iterations
 from dllint.code.workers.outputs import Output
@@ -143,7 +143,7 @@ def _is_off(program: Program, node: ast.AST, frame: Frame, output: Output) -> bo
     at: Frame | None = frame
     place: ast.AST | None = node
     while at is not None and place is not None:
-        if is_off_at(place, at.scope) or _FROZEN.search(at.scope.module.data):
+        if is_off_at(program, place, at) or _FROZEN.search(at.scope.module.data):
             return True
         if at.scope is output.scope or at.scope.name == "__init__":
             return False
@@ -151,14 +151,49 @@ def _is_off(program: Program, node: ast.AST, frame: Frame, output: Output) -> bo
     return True
 
 
-def is_off_at(node: ast.AST, scope: Scope) -> bool:
-    """Whether a node stands under `with torch.no_grad():`, or in a function that is decorated so."""
-    around: ast.AST | None = node
-    while around is not None and not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        if isinstance(around, ast.With) and any(last_name(item.context_expr) in _OFF for item in around.items):
-            return True
-        around = parent(around)
-    return isinstance(scope, FunctionScope) and any(name in _OFF for name in scope.decorators)
+def is_off_at(program: Program, node: ast.AST, frame: Frame) -> bool:
+    """Whether a node stands under `with torch.no_grad():`, or in a function that is decorated so, be it by a decorator
+    or a context manager of the project."""
+    scope = frame.scope
+    if _is_off_within(program, node, frame):
+        return True
+    if any(_is_switch(program, decorator, home) for decorator, home in wrappers.decorators(program, scope)):
+        return True
+    return wrappers.is_entered_where(program, scope, lambda call, inner: _is_off_within(program, call, inner))
+
+
+def _is_off_within(program: Program, node: ast.AST, frame: Frame) -> bool:
+    """The same of what its own function says."""
+    if isinstance(frame.scope, FunctionScope) and _OFF & set(frame.scope.decorators):
+        return True
+    return any(_turns_off(program, context, frame) for context in wrappers.contexts(node))
+
+
+def _turns_off(program: Program, context: ast.expr, frame: Frame) -> bool:
+    """Whether gradients are off in the body of `with context:`."""
+    if last_name(context) == "ExitStack":
+        entered = frame.scope.index().calls_of("enter_context")
+        return any(_turns_off_itself(program, argument, frame) for call in entered for argument in call.args)
+    return _turns_off_itself(program, context, frame)
+
+
+def _turns_off_itself(program: Program, context: ast.expr, frame: Frame) -> bool:
+    """The same of what a stack of context managers enters, too."""
+    if _is_switch(program, context, frame):
+        return True
+    if any(_is_off_within(program, node, inside) for node, inside in wrappers.managed(program, context, frame)):
+        return True
+    entering = wrappers.methods_of_manager(program, context, frame).get("__enter__")
+    methods = entering.owner.methods.values() if entering is not None and entering.owner is not None else ()
+    return any(method.calls_of(name) for method in methods for name in _OFF)
+
+
+def _is_switch(program: Program, node: ast.expr, frame: Frame) -> bool:
+    """Whether an expression is `torch.no_grad()`, or a name of it."""
+    if last_name(node) in _OFF:
+        return True
+    found = program.evaluator.values(node, frame) if isinstance(node, (ast.Name, ast.Attribute)) else ()
+    return any(isinstance(value, Product) and value.name.rpartition(".")[2] in _OFF for value in found)
 
 
 def is_off_in_main(entry: WorkerEntry) -> bool:
@@ -174,4 +209,4 @@ def is_off_in_main(entry: WorkerEntry) -> bool:
         for iteration in iterations.find(program, module)
         if id(iteration.loader.call) in loaders
     ]
-    return bool(found) and all(is_off_at(iteration.node, iteration.frame.scope) for iteration in found)
+    return bool(found) and all(is_off_at(program, iteration.node, iteration.frame) for iteration in found)

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code.language import classes
+from dllint.code.language import classes, wrappers
 from dllint.code.language.links import parent
-from dllint.code.language.scopes import ClassScope, last_name
-from dllint.code.language.values import ClassRef, Instance
+from dllint.code.language.scopes import ClassScope, FunctionScope, last_name
+from dllint.code.language.values import ClassRef, Frame, Instance
 from dllint.code.workers.reach import Step
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _CATCH_ALL = frozenset({"Exception", "BaseException"})
 
 
-def is_caught(node: ast.AST, step: Step, names: frozenset[str]) -> bool:
+def is_caught(program: Program, node: ast.AST, step: Step, names: frozenset[str]) -> bool:
     """Whether an exception that `node` raises is caught in its function, or by those that lead there.
 
     `names` are those of its class and of the classes that this derives from.
@@ -26,17 +26,47 @@ def is_caught(node: ast.AST, step: Step, names: frozenset[str]) -> bool:
     at: Step | None = step
     inner: ast.AST | None = node
     while at is not None and inner is not None:
-        if is_caught_here(inner, names):
+        if is_caught_here(program, inner, at.frame, names):
             return True
         inner, at = at.call, at.parent
     return False
 
 
-def is_caught_here(node: ast.AST, names: frozenset[str]) -> bool:
-    """Whether an exception that `node` raises is caught in its own function."""
+def is_caught_here(program: Program, node: ast.AST, frame: Frame, names: frozenset[str]) -> bool:
+    """Whether an exception that `node` raises is caught in its own function, or by what the project wraps around it."""
+    if _is_caught_within(node, names) or _is_managed(program, node, frame, names):
+        return True
+    return wrappers.is_entered_where(program, frame.scope, lambda call, inner: _is_kept(program, call, inner, names))
+
+
+def _is_kept(program: Program, node: ast.AST, frame: Frame, names: frozenset[str]) -> bool:
+    """Whether what the project wraps around code keeps an exception that comes out at a node of it."""
+    return _is_caught_within(node, names, whole=True) or _is_managed(program, node, frame, names)
+
+
+def _is_managed(program: Program, node: ast.AST, frame: Frame, names: frozenset[str]) -> bool:
+    return any(_catches_body(program, context, frame, names) for context in wrappers.contexts(node))
+
+
+def _catches_body(program: Program, context: ast.expr, frame: Frame, names: frozenset[str]) -> bool:
+    """Whether a context manager of the project keeps an exception of the body from going on."""
+    if any(_is_kept(program, node, inside, names) for node, inside in wrappers.managed(program, context, frame)):
+        return True
+    leaving = wrappers.methods_of_manager(program, context, frame).get("__exit__")
+    return leaving is not None and _may_stop(leaving)
+
+
+def _may_stop(leaving: FunctionScope) -> bool:
+    """Whether an `__exit__` may keep an exception, or raise another: it gives something else than False or None."""
+    given = (returned.value for returned in leaving.index().returns if returned.value is not None)
+    return bool(leaving.raises) or any(not isinstance(value, ast.Constant) or bool(value.value) for value in given)
+
+
+def _is_caught_within(node: ast.AST, names: frozenset[str], *, whole: bool = False) -> bool:
+    """The same of the statements of its function alone; `whole`: one that raises it again does not count."""
     child, at = node, parent(node)
     while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
-        if isinstance(at, ast.stmt) and _stops(at, names) and _is_in_body(child, at):
+        if isinstance(at, ast.stmt) and _stops(at, names, whole=whole) and _is_in_body(child, at):
             return True
         child, at = at, parent(at)
     return False
@@ -50,11 +80,20 @@ def _is_in_body(child: ast.AST, around: ast.stmt) -> bool:
     return (child.lineno, child.col_offset) <= (body[-1].lineno, body[-1].col_offset)
 
 
-def _stops(around: ast.AST, names: frozenset[str]) -> bool:
+def _stops(around: ast.AST, names: frozenset[str], *, whole: bool) -> bool:
     """Whether a statement keeps an exception that its body raises from going on."""
     if isinstance(around, (ast.With, ast.AsyncWith)):
         return any(_suppresses(item.context_expr, names) for item in around.items)
-    return any(_catches(handler.type, names) for handler in getattr(around, "handlers", ()))
+    caught = [handler for handler in getattr(around, "handlers", ()) if _catches(handler.type, names)]
+    return any(not (whole and _raises_again(handler)) for handler in caught[:1])
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler ends with a bare `raise`, or one of the exception by its name."""
+    last = handler.body[-1]
+    if not isinstance(last, ast.Raise):
+        return False
+    return last.exc is None or (isinstance(last.exc, ast.Name) and last.exc.id == handler.name)
 
 
 def is_handling(node: ast.AST, name: str) -> bool:
@@ -91,7 +130,7 @@ def raised(program: Program, step: Step) -> Iterator[tuple[ast.Raise, ClassScope
         for value in program.evaluator.values(target, step.frame):
             if not isinstance(value, (ClassRef, Instance)):
                 continue
-            if not is_caught(node, step, _names(program, value.cls)):
+            if not is_caught(program, node, step, _names(program, value.cls)):
                 yield node, value.cls
 
 

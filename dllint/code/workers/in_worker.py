@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeGuard
 
-from dllint.code.language import conditions
-from dllint.code.language.scopes import FunctionScope, last_name
+from dllint.code.language import conditions, wrappers
+from dllint.code.language.scopes import FunctionScope, Scope, last_name
 from dllint.code.language.values import Frame, Function, Product
 
 if TYPE_CHECKING:
@@ -33,6 +33,13 @@ def is_for_no_worker(program: Program, node: ast.AST, frame: Frame) -> bool:
         return False
     tests = conditions.leading_to(node)
     return any(in_worker(program, test, frame) is (not outcome) for test, outcome in tests)
+
+
+def is_entered_in_main_alone(program: Program, scope: Scope) -> bool:
+    """Whether a decorator of the project keeps a function from workers: `@main_only`."""
+    if not program.facts.modules_that_ask:
+        return False
+    return wrappers.is_entered_where(program, scope, lambda call, inner: is_for_no_worker(program, call, inner))
 
 
 def in_worker(program: Program, test: ast.expr, frame: Frame, depth: int = 0) -> bool | None:

@@ -109,6 +109,8 @@ class WorkerCode:
             if step.key in seen:
                 continue
             seen.add(step.key)
+            if in_worker.is_entered_in_main_alone(self.program, step.scope):
+                continue
             self.steps.append(step)
             if step.depth >= self.deepest:
                 continue
