@@ -64,32 +64,44 @@ def opened(entry: WorkerEntry) -> Iterator[Lazy]:
             continue
         for write in step.scope.index().writes:
             own = isinstance(write.target.value, ast.Name) and write.target.value.id == step.scope.receiver_name
-            handle = _handle(entry, step, write.binding.value) if own else None
-            if handle is None or _is_renewed(entry, write.name):
-                continue
-            by_process = _is_opened_by_process(entry, step, write)
-            if by_process or (_is_lazy(entry, step, write) and not _is_let_go(entry.program, write.name)):
-                yield Lazy(handle, write.name, step, by_process)
+            for call in _calls_in(write.binding.value) if own else ():
+                handle = _handle(entry, step, call)
+                if handle is None or _is_renewed(entry, write.name):
+                    continue
+                at = write.node if call is write.binding.value else call
+                by_process = _is_opened_by_process(entry, step, write, at)
+                if by_process or (_is_lazy(entry, step, write, at) and not _is_let_go(entry.program, write.name)):
+                    yield Lazy(handle, write.name, step, by_process)
         yield from _remembered(entry, step)
+
+
+def _calls_in(stored: ast.AST | None) -> Iterator[ast.Call]:
+    """The calls whose result is stored: also of `self.file or open(path)`, `self.file if self.file else open(path)`."""
+    parts: list[ast.expr] = []
+    if isinstance(stored, ast.BoolOp) and isinstance(stored.op, ast.Or):
+        parts = stored.values[1:]
+    elif isinstance(stored, ast.IfExp):
+        parts = [stored.body, stored.orelse]
+    yield from (part for part in (stored, *parts) if isinstance(part, ast.Call))
 
 
 def _handle(entry: WorkerEntry, step: Step, stored: ast.AST | None) -> Handle | None:
     return handles.opened_at(entry.program, stored, step.frame) if isinstance(stored, ast.Call) else None
 
 
-def _is_opened_by_process(entry: WorkerEntry, step: Step, write: AttributeWrite) -> bool:
-    if guards.is_opened_by_process(step, write.node):
-        return not guards.is_shut_out(entry, step, write.node, write.name)
-    return guards.is_opened_once(step, write.node, write.name) and guards.is_reset_by_fork(entry, step)
+def _is_opened_by_process(entry: WorkerEntry, step: Step, write: AttributeWrite, at: ast.AST) -> bool:
+    if guards.is_opened_by_process(step, at):
+        return not guards.is_shut_out(entry, step, at, write.name)
+    return guards.is_opened_once(step, at, write.name) and guards.is_reset_by_fork(entry, step)
 
 
-def _is_lazy(entry: WorkerEntry, step: Step, write: AttributeWrite) -> bool:
+def _is_lazy(entry: WorkerEntry, step: Step, write: AttributeWrite, at: ast.AST) -> bool:
     """Whether the first process that needs it opens it for all."""
     if write.element:
         return False
-    if guards.is_opened_by_process(step, write.node):
-        return guards.is_shut_out(entry, step, write.node, write.name)
-    return guards.is_opened_once(step, write.node, write.name) and not guards.asks_for_process(entry, step)
+    if guards.is_opened_by_process(step, at):
+        return guards.is_shut_out(entry, step, at, write.name)
+    return guards.is_opened_once(step, at, write.name) and not guards.asks_for_process(entry, step)
 
 
 def _remembered(entry: WorkerEntry, step: Step) -> Iterator[Lazy]:
