@@ -240,7 +240,7 @@ def _table(path: str, *, required: bool) -> dict[str, object] | None:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     pyproject = os.path.basename(path) == "pyproject.toml"
     # Looking at the bytes first spares most projects the import of a TOML parser.
-    if pyproject and b"dllint" not in data:
+    if pyproject and b"dllint" not in _letters(data):
         return {} if required else None
     document = _parse_toml(data, path, strict=required or not pyproject)
     if not pyproject:
@@ -262,10 +262,15 @@ def _parse_toml(data: bytes, path: str, *, strict: bool) -> dict[str, Any]:
     try:
         document: dict[str, Any] = tomllib.loads(data.decode("utf-8-sig"))
     except ValueError as error:
-        if strict or b"[tool.dllint" in data:
+        if strict or b"[tool.dllint" in _letters(data):
             raise SettingsError(f"{path}: not valid TOML: {error}") from None
         return {}
     return document
+
+
+def _letters(data: bytes) -> bytes:
+    """The bytes as they would be in UTF-8, of plain letters: some editors write UTF-16, which TOML may not be in."""
+    return data.replace(b"\0", b"")
 
 
 # --- the command line ---

@@ -130,6 +130,16 @@ def test_the_nearest_file_upwards_counts(tmp_path: Path, name: str, text: str) -
     assert (settings.max_workers, settings.path, settings.root) == (5, str(inner / name), str(inner))
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
+def test_a_project_file_in_utf_16_is_told(tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_text("[tool.dllint]\nmax-workers = 5\n", encoding=encoding)
+    with pytest.raises(SettingsError, match="not valid TOML"):
+        load(str(tmp_path))
+    file.write_text("[tool.other]\nmax-workers = 5\n", encoding=encoding)
+    assert load(str(tmp_path)).path != str(file)
+
+
 def test_isolated_reads_no_file(tmp_path: Path) -> None:
     (tmp_path / "dllint.toml").write_text("max-workers = 5\n")
     assert load(str(tmp_path), isolated=True).max_workers == 32

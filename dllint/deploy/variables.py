@@ -14,6 +14,10 @@ _VARIABLE = pattern(r"\$\w+|\$[@*]|\$\{[^{}]*\}|\$\(.*\)|`.*`")
 _EXPRESSION = pattern(r"\$\{\{\s*env\.(\w+)\s*\}\}")
 """Of GitHub Actions."""
 _FIELD = pattern(r"\S+")
+_LITTLE = pattern(
+    r"(?:(?:-[dit]{1,3}|--(?:rm|init|detach|interactive|tty)|--(?:gpus|runtime|name|user)[= ][^\s-][^\s$]*)(?:\s+|$))+"
+)
+"""Options of `docker run` that say how it is attached, named and given GPUs."""
 _MOST_CHARACTERS = 20_000
 """A value that grows beyond is not followed."""
 _MOST_ITEMS = 500
@@ -88,7 +92,8 @@ class Variables:
         if any(_texts(value) != _texts(first) for value in values[1:]):
             # `A=x` and, in a branch, `A+=" y"`: the longer one tells all that may be said.
             longest = max(values, key=lambda value: sum(len(field.source.text) for field in value))
-            return longest if all(_starts_with(longest, value) for value in values) else None
+            is_one = all(_starts_with(longest, value) for value in values) or all(map(_says_little, values))
+            return longest if is_one else None
         return first
 
     # Expansion
@@ -231,6 +236,11 @@ def _texts(fields: _Items) -> list[str]:
 
 def _starts_with(longest: _Items, value: _Items) -> bool:
     return " ".join(_texts(longest)).startswith(" ".join(_texts(value)))
+
+
+def _says_little(value: _Items) -> bool:
+    """Whether it is known, and of no consequence for what a container is given: `-it` in one branch, `-d` in another."""
+    return all(field.known for field in value) and _LITTLE.fullmatch(" ".join(_texts(value))) is not None
 
 
 def _size(values: Iterable[_Items]) -> int:
