@@ -239,7 +239,7 @@ def _starts_with(longest: _Items, value: _Items) -> bool:
 
 
 def _says_little(value: _Items) -> bool:
-    """Whether it is known, and of no consequence for what a container is given: `-it` in one branch, `-d` in another."""
+    """Whether it is known, and gives a container nothing that counts: `-it` in one branch, `-d` in another."""
     return all(field.known for field in value) and _LITTLE.fullmatch(" ".join(_texts(value))) is not None
 
 
