@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.language import classes, conditions
-from dllint.code.language.links import parent
-from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
-from dllint.code.language.values import ClassRef, Frame, Function, Instance, Values
+from dllint.code.language.callables import innermost
+from dllint.code.language.links import parent, scope_of
+from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
+from dllint.code.language.values import ClassRef, Frame, Function, Instance, Product, Value, Values
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -22,38 +23,65 @@ if TYPE_CHECKING:
 Place = tuple[ast.AST, Frame]
 """A node, and the activation that it runs in."""
 _MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
+_STACKS = frozenset({"ExitStack", "AsyncExitStack"})
+_ENTERS = ("enter_context", "enter_async_context")
 _DEEPEST = 3
-"""Context managers within one another that are looked into."""
+"""Context managers, or decorators, within one another that are looked into."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 def is_entered_where(program: Program, scope: Scope, holds: Callable[[ast.AST, Frame], bool]) -> bool:
-    """Whether a decorator of the project enters a function only at places where something holds."""
+    """Whether a decorator of the project, or what is stored in a method's place, enters a function only at places where
+    something holds."""
+    entrances = (places for places in _entrances(program, scope) if places)
+    return any(all(holds(node, inside) for node, inside in places) for places in entrances)
+
+
+def _entrances(program: Program, scope: Scope) -> Iterator[list[Place]]:
     for decorator, frame in decorators(program, scope):
-        places = list(_entering(program, decorator, frame))
-        if places and all(holds(node, inside) for node, inside in places):
-            return True
-    return False
+        for value in program.evaluator.values(decorator, frame):
+            yield list(_calls_of_given(program, value))
+    if isinstance(scope, FunctionScope) and scope.owner is not None:
+        for stored, frame in _stored_later(program, scope, scope.owner):
+            for value in program.evaluator.values(stored, frame) if isinstance(stored, ast.Name) else ():
+                if isinstance(value, Function):
+                    yield list(_calls_of_replaced(value, scope.name))
 
 
 def decorators(program: Program, scope: Scope) -> Iterator[tuple[ast.expr, Frame]]:
-    """What a function is given to: its decorators, and what is stored in its place, `D.get = quiet(D.get)`."""
+    """What a function is given to: its decorators, what is stored in its place, `D.get = quiet(D.get)`, and what those
+    of the project give it to in turn."""
     if not isinstance(scope, FunctionScope) or scope.parent is None:
         return
     home = Frame(scope.parent)
-    yield from ((node, home) for node in getattr(scope.node, "decorator_list", ()))
+    found = [(node, home) for node in getattr(scope.node, "decorator_list", ())]
     if scope.owner is not None:
-        yield from _applied_later(program, scope, scope.owner)
+        stored = _stored_later(program, scope, scope.owner)
+        found += [(node.func, at) for node, at in stored if isinstance(node, ast.Call) and _takes(node, scope.name)]
+    for _ in range(_DEEPEST):
+        yield from found
+        found = [onward for node, frame in found for onward in _given_on(program, node, frame)]
 
 
-def _applied_later(program: Program, method: FunctionScope, owner: ClassScope) -> Iterator[tuple[ast.expr, Frame]]:
+def _given_on(program: Program, decorator: ast.expr, frame: Frame) -> Iterator[tuple[ast.expr, Frame]]:
+    """What a decorator of the project gives its function to: `return torch.no_grad()(fn)`, `return run(fn, *args)`."""
+    for value in program.evaluator.values(decorator, frame):
+        for function, inside, name in _decorating(program, value):
+            for call, at in _calls_within(function, inside):
+                if call.args and isinstance(call.args[0], ast.Name) and call.args[0].id == name:
+                    yield call.func, at
+
+
+def _stored_later(program: Program, method: FunctionScope, owner: ClassScope) -> Iterator[tuple[ast.AST, Frame]]:
+    """What is stored in the place of a method of a class, by whoever has the class or decorates it."""
     for module in program.modules_with(f".{method.name} ="):
         for write, scope in module.writes_of(method.name):
-            value, holder = write.binding.value, write.target.value
-            if write.element or not isinstance(value, ast.Call) or not _takes(value, method.name):
+            value, frame = write.binding.value, Frame(scope)
+            if value is None or write.element or write.binding.kind != "assign":
                 continue
-            if _is_class(program.evaluator.values(holder, Frame(scope)), owner) or _decorates(program, scope, owner):
-                yield value.func, Frame(scope)
+            holders = program.evaluator.values(write.target.value, frame)
+            if _is_class(holders, owner) or _decorates(program, scope, owner):
+                yield value, frame
 
 
 def _takes(call: ast.Call, name: str) -> bool:
@@ -72,37 +100,43 @@ def _decorates(program: Program, scope: Scope, owner: ClassScope) -> bool:
     return any(isinstance(value, Function) and value.scope is scope for value in found)
 
 
-def _entering(program: Program, decorator: ast.expr, frame: Frame) -> Iterator[Place]:
-    """Where what a decorator makes calls the function that it was given."""
-    found = list(managed(program, decorator, frame))
-    if found:
-        yield from found  # `@quiet()`: a context manager is a decorator, too
+def _decorating(program: Program, value: Value) -> Iterator[tuple[FunctionScope, Frame, str]]:
+    """The function of the project that a decorator is, and its parameter that holds what is decorated."""
+    target = innermost(value)
+    if isinstance(target, Instance):
+        called = classes.method(program.evaluator, target.cls, "__call__")
+        target = Function(called, target) if called is not None else target
+    if not isinstance(target, Function):
         return
-    for value in program.evaluator.values(decorator, frame):
-        if isinstance(value, Function):
-            yield from _calls_of_first(value.scope, Frame(value.scope, value.receiver, outer=value.outer))
-        elif isinstance(value, Instance):
-            method = classes.method(program.evaluator, value.cls, "__call__")
-            if method is not None:
-                yield from _calls_of_first(method, Frame(method, value))
-        elif isinstance(value, ClassRef):
-            yield from _calls_of_kept(program, value)
+    names = [a.arg for a in target.scope.parameters if a.arg != target.scope.receiver_name]
+    if names:
+        yield target.scope, Frame(target.scope, target.receiver, outer=target.outer), names[0]
 
 
-def _calls_of_first(scope: FunctionScope, frame: Frame) -> Iterator[Place]:
-    """The calls of the first parameter, in a function and in those within it."""
-    given = [a.arg for a in scope.parameters if a.arg != scope.receiver_name][:1]
-    for name in given:
-        yield from _calls_within(scope, frame, name)
+def _calls_of_given(program: Program, value: Value) -> Iterator[Place]:
+    """Where what a decorator makes calls the function that it was given."""
+    for scope, frame, name in _decorating(program, value):
+        calls = _calls_within(scope, frame)
+        yield from ((call, at) for call, at in calls if isinstance(call.func, ast.Name) and call.func.id == name)
+    if isinstance(value, ClassRef):
+        yield from _calls_of_kept(program, value)
 
 
-def _calls_within(scope: Scope, frame: Frame, name: str) -> Iterator[Place]:
-    for call in scope.index().calls:
-        if isinstance(call.func, ast.Name) and call.func.id == name:
-            yield call, frame
+def _calls_of_replaced(value: Function, name: str) -> Iterator[Place]:
+    """The calls in what replaces a method of the method itself, by a name that holds it: `read = cls.get`."""
+    for call, at in _calls_within(value.scope, Frame(value.scope, value.receiver, outer=value.outer)):
+        held = last_name(call.func) if isinstance(call.func, ast.Name) else ""
+        bound = next((s.index().bindings[held] for s in (at.scope, *at.scope.outer) if held in s.index().bindings), ())
+        if any(isinstance(one.value, ast.Attribute) and one.value.attr == name for one in bound):
+            yield call, at
+
+
+def _calls_within(scope: Scope, frame: Frame) -> Iterator[tuple[ast.Call, Frame]]:
+    """The calls in a function and in those within it."""
+    yield from ((call, frame) for call in scope.index().calls)
     for child in scope.children.values():
-        if isinstance(child, FunctionScope) and name not in child.index().bindings:
-            yield from _calls_within(child, Frame(child, outer=frame), name)
+        if isinstance(child, FunctionScope):
+            yield from _calls_within(child, Frame(child, outer=frame))
 
 
 def _calls_of_kept(program: Program, value: ClassRef) -> Iterator[Place]:
@@ -121,13 +155,21 @@ def _calls_of_kept(program: Program, value: ClassRef) -> Iterator[Place]:
 
 def managed(program: Program, context: ast.expr, frame: Frame) -> Iterator[Place]:
     """Where a generator of the project lets the body of `with context:` run: its `yield`."""
-    made = conditions.flagged(context) if isinstance(context, ast.Name) else context
-    if not isinstance(made, ast.Call) or frame.depth > _DEEPEST:
+    if not isinstance(context, ast.Call) or frame.depth > _DEEPEST:
         return
-    for value in program.evaluator.values(made.func, frame):
-        if isinstance(value, Function) and value.scope.is_generator and _MANAGERS & set(value.scope.decorators):
-            inside = Frame(value.scope, value.receiver, made, frame, value.outer)
-            yield from ((node, inside) for node in value.scope.yields)
+    for value in program.evaluator.values(context.func, frame):
+        function = value if isinstance(value, Function) and _MANAGERS & set(value.scope.decorators) else None
+        for made in _made_of(program, value) if function is None else (function,):
+            if made.scope.is_generator:
+                inside = Frame(made.scope, made.receiver, context, frame, made.outer)
+                yield from ((node, inside) for node in made.scope.yields)
+
+
+def _made_of(program: Program, value: Value) -> Iterator[Function]:
+    """The generator in `quiet = contextlib.contextmanager(generator)`."""
+    if isinstance(value, Product) and value.name.rpartition(".")[2] in _MANAGERS:
+        found = (v for given in value.node.args for v in program.evaluator.values(given, value.frame))
+        yield from (v for v in found if isinstance(v, Function))
 
 
 def methods_of_manager(program: Program, context: ast.expr, frame: Frame) -> dict[str, FunctionScope]:
@@ -140,9 +182,17 @@ def methods_of_manager(program: Program, context: ast.expr, frame: Frame) -> dic
 
 
 def contexts(node: ast.AST) -> Iterator[ast.expr]:
-    """What is entered around a node within its function: the nearest `with` first."""
+    """What is entered around a node within its function, the nearest first: by `with`, by its name, by an ExitStack."""
     child, at = node, parent(node)
     while at is not None and not isinstance(at, _FUNCTIONS):
         if isinstance(at, (ast.With, ast.AsyncWith)) and not isinstance(child, ast.withitem):
-            yield from (item.context_expr for item in at.items)
+            for item in at.items:
+                yield from _entered_by(item.context_expr)
         child, at = at, parent(at)
+
+
+def _entered_by(context: ast.expr) -> Iterator[ast.expr]:
+    yield conditions.flagged(context) or context
+    if last_name(context) in _STACKS:
+        enters = (call for name in _ENTERS for call in scope_of(context).index().calls_of(name))
+        yield from (argument for call in enters for argument in call.args)

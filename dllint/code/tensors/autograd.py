@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.facts import WorkerEntry
-from dllint.code.language import wrappers
+from dllint.code.language import classes, wrappers
 from dllint.code.language.scopes import FunctionScope, last_name
-from dllint.code.language.values import Collection, Const, Derived, Frame, Product, Value
+from dllint.code.language.values import Collection, Const, Derived, Frame, Instance, Product, Value
 from dllint.code.loaders import iterations
 from dllint.code.workers.outputs import Output
 from dllint.patterns import pattern
@@ -157,7 +157,7 @@ def is_off_at(program: Program, node: ast.AST, frame: Frame) -> bool:
     scope = frame.scope
     if _is_off_within(program, node, frame):
         return True
-    if any(_is_switch(program, decorator, home) for decorator, home in wrappers.decorators(program, scope)):
+    if any(_turns_off(program, decorator, home) for decorator, home in wrappers.decorators(program, scope)):
         return True
     return wrappers.is_entered_where(program, scope, lambda call, inner: _is_off_within(program, call, inner))
 
@@ -170,16 +170,8 @@ def _is_off_within(program: Program, node: ast.AST, frame: Frame) -> bool:
 
 
 def _turns_off(program: Program, context: ast.expr, frame: Frame) -> bool:
-    """Whether gradients are off in the body of `with context:`."""
-    if last_name(context) == "ExitStack":
-        entered = frame.scope.index().calls_of("enter_context")
-        return any(_turns_off_itself(program, argument, frame) for call in entered for argument in call.args)
-    return _turns_off_itself(program, context, frame)
-
-
-def _turns_off_itself(program: Program, context: ast.expr, frame: Frame) -> bool:
-    """The same of what a stack of context managers enters, too."""
-    if _is_switch(program, context, frame):
+    """Whether gradients are off, or may be, in the body of `with context:`."""
+    if last_name(context) in _OFF or any(_is_switch(program, v) for v in program.evaluator.values(context, frame)):
         return True
     if any(_is_off_within(program, node, inside) for node, inside in wrappers.managed(program, context, frame)):
         return True
@@ -188,12 +180,11 @@ def _turns_off_itself(program: Program, context: ast.expr, frame: Frame) -> bool
     return any(method.calls_of(name) for method in methods for name in _OFF)
 
 
-def _is_switch(program: Program, node: ast.expr, frame: Frame) -> bool:
-    """Whether an expression is `torch.no_grad()`, or a name of it."""
-    if last_name(node) in _OFF:
-        return True
-    found = program.evaluator.values(node, frame) if isinstance(node, (ast.Name, ast.Attribute)) else ()
-    return any(isinstance(value, Product) and value.name.rpartition(".")[2] in _OFF for value in found)
+def _is_switch(program: Program, value: Value) -> bool:
+    """Whether a value is what `torch.no_grad()` gives, or an object of a class that derives from it."""
+    if isinstance(value, Instance):
+        return any(base.rpartition(".")[2] in _OFF for base in classes.external_bases(program.evaluator, value.cls))
+    return isinstance(value, Product) and value.name.rpartition(".")[2] in _OFF
 
 
 def is_off_in_main(entry: WorkerEntry) -> bool:

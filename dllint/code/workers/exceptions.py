@@ -36,6 +36,8 @@ def is_caught_here(program: Program, node: ast.AST, frame: Frame, names: frozens
     """Whether an exception that `node` raises is caught in its own function, or by what the project wraps around it."""
     if _is_caught_within(node, names) or _is_managed(program, node, frame, names):
         return True
+    if any(_catches_body(program, node, home, names) for node, home in wrappers.decorators(program, frame.scope)):
+        return True
     return wrappers.is_entered_where(program, frame.scope, lambda call, inner: _is_kept(program, call, inner, names))
 
 
@@ -49,7 +51,9 @@ def _is_managed(program: Program, node: ast.AST, frame: Frame, names: frozenset[
 
 
 def _catches_body(program: Program, context: ast.expr, frame: Frame, names: frozenset[str]) -> bool:
-    """Whether a context manager of the project keeps an exception of the body from going on."""
+    """Whether a context manager keeps an exception of the body from going on: one of the project, or `suppress`."""
+    if _suppresses(context, names):
+        return True
     if any(_is_kept(program, node, inside, names) for node, inside in wrappers.managed(program, context, frame)):
         return True
     leaving = wrappers.methods_of_manager(program, context, frame).get("__exit__")
