@@ -40,6 +40,7 @@ from dllint.code.language.values import (
 )
 
 if TYPE_CHECKING:
+    from dllint.code.language.modules import Module
     from dllint.code.program import Program
 
 _MOST_STEPS = 300
@@ -72,6 +73,9 @@ class Evaluator:
         self._leans_on = _NOTHING
         """The least depth of what is being found out that an answer just found leans on: a cycle leads there."""
         self._globals: dict[tuple[int, str], Values] = {}
+        self.option_calls: dict[Module, dict[str, list[tuple[ast.Call, Scope]]]] = {}
+        self.option_modules: dict[str, list[Module]] = {}
+        """Where options of the command line are declared: see `options`."""
         self.settling: dict[int, tuple[list[Condition], tuple[Condition, ...]]] = {}
         """Of the tests on the way to a block those that may ask for what the source itself settles: see `settled`. By
         the identity of the list of all of them, which is kept with these."""

@@ -112,8 +112,28 @@ def _options(ev: Evaluator, scope: Scope, name: str) -> list[Values]:
     own = list(_declared(ev, scope.module, name))
     if own:
         return own
-    elsewhere = [values for module in ev.program.modules_with("add_argument") for values in _declared(ev, module, name)]
+    elsewhere = [values for module in _declaring(ev, name) for values in _declared(ev, module, name)]
     return elsewhere if len({v.key for values in elsewhere for v in values}) == 1 else []
+
+
+def _declaring(ev: Evaluator, name: str) -> list[Module]:
+    """The modules that declare an option of this name; all options of a project are found at once."""
+    if not ev.option_modules:
+        for module in ev.program.modules_with("add_argument"):
+            defaults = {k.arg for call, _ in module.calls_of("set_defaults") for k in call.keywords}
+            for declared in {*_calls(ev, module), *defaults}:
+                ev.option_modules.setdefault(declared or "", []).append(module)
+    return ev.option_modules.get(name, [])
+
+
+def _calls(ev: Evaluator, module: Module) -> dict[str, list[tuple[ast.Call, Scope]]]:
+    """The calls of `add_argument` in a module, by the names of the options that they declare."""
+    if module not in ev.option_calls:
+        found = ev.option_calls[module] = {}
+        for call, scope in module.calls_of("add_argument"):
+            for name in set(option_names(call)):
+                found.setdefault(name, []).append((call, scope))
+    return ev.option_calls[module]
 
 
 def _declared(ev: Evaluator, module: Module, name: str) -> list[Values]:
@@ -122,9 +142,7 @@ def _declared(ev: Evaluator, module: Module, name: str) -> list[Values]:
             if keyword.arg == name:
                 return [ev.infer(keyword.value, Frame(scope))]
     found = []
-    for call, scope in module.calls_of("add_argument"):
-        if name not in option_names(call):
-            continue
+    for call, scope in _calls(ev, module).get(name, ()):
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         if "default" in given:
             found.append(_converted(ev, given, Frame(scope)))
