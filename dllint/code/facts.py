@@ -267,6 +267,11 @@ class Facts:
         """The places that make CUDA the default device."""
         return default_device.find(self.program)
 
+    @cached_property
+    def has_device_blocks(self) -> bool:
+        """Whether anything may run in a block `with torch.device(...):`."""
+        return default_device.has_blocks(self.program)
+
     def loaders_made_by(self, value: Value) -> list[Loader]:
         """The loaders that a loader object can be, by the call that made it."""
         node = getattr(value, "node", None)

@@ -189,7 +189,7 @@ def _gives_tensors(loader: Loader) -> bool:
 
 def count(program: Program, loader: Loader) -> int | None:
     """How many batches one pass over a loader gives, where the source says it."""
-    sizes = {_length(program, value, 0) for value in loader.dataset_values()}
+    sizes = {length(program, value, 0) for value in loader.dataset_values()}
     per_batch = [value for value in loader.option("batch_size").constants() if isinstance(value, int) and value > 0]
     if len(sizes) != 1 or len(per_batch) != 1 or "batch_sampler" in loader.arguments:
         return None
@@ -197,7 +197,8 @@ def count(program: Program, loader: Loader) -> int | None:
     return None if size is None else -(-size // per_batch[0])
 
 
-def _length(program: Program, value: Value, depth: int) -> int | None:
+def length(program: Program, value: Value, depth: int = 0) -> int | None:
+    """How many items a dataset has; None if that cannot be known."""
     ev = program.evaluator
     if isinstance(value, Collection) and value.each is None:
         return len(value.items)
@@ -211,7 +212,7 @@ def _length(program: Program, value: Value, depth: int) -> int | None:
     if value.name in ("builtins.range", "torch.arange") or value.name.rpartition(".")[2] in ("rand", "randn", "zeros"):
         return _only_number(first) if len(value.node.args) == 1 or value.name.startswith("torch.r") else None
     if value.name == "torch.utils.data.TensorDataset" and len(first) == 1:
-        return _length(program, first[0], depth + 1)
+        return length(program, first[0], depth + 1)
     return None
 
 

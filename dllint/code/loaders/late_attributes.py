@@ -11,10 +11,10 @@ from dllint.code import apis
 from dllint.code.apis import watched
 from dllint.code.language import classes, loops
 from dllint.code.language.bindings import AttributeWrite
-from dllint.code.language.links import parent
+from dllint.code.language.links import parent, scope_of
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope, dotted, last_name
-from dllint.code.language.values import Frame, Instance, Product, Value, Values, bounds, by_default
+from dllint.code.language.values import ClassRef, Frame, Instance, Product, Value, Values, bounds, by_default
 from dllint.code.loaders import finding as loaders
 from dllint.code.loaders.loader import Loader
 from dllint.finding import Related
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 REFUSED = frozenset({"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"})
 """The attributes that `DataLoader.__setattr__` refuses once the loader is built."""
+_MAKING = ("__init__", "__new__")
 _WATCHED = REFUSED | {"num_workers", "shuffle"}
 _LETTING_THROUGH = (b"__initialized", b"ccelerator.prepare(")
 """What switches the check off: the flag itself, written out or within a class DataLoader, and accelerate's wrappers,
@@ -119,7 +120,7 @@ def _in_scope(program: Program, scope: Scope) -> Iterator[LateAttribute]:
             continue
         holders = by_default(program.evaluator.values(write.target.value, frame))
         guarded = bool(holders) and all(_is_guarded_loader(program, holder) for holder in holders)
-        if guarded and not _is_before_init(write, scope):
+        if guarded and not _is_before_init(program, write, scope):
             yield LateAttribute(program, write, frame, holders)
 
 
@@ -137,15 +138,37 @@ def _is_guarded_loader(program: Program, value: Value) -> bool:
     return any(base in apis.GUARDED_LOADERS for base in classes.external_bases(program.evaluator, value.cls))
 
 
-def _is_before_init(write: AttributeWrite, scope: Scope) -> bool:
-    """Whether a loader class sets its own attribute in `__init__` before the library's `__init__` has run."""
-    if not isinstance(scope, FunctionScope) or scope.name not in ("__init__", "__new__"):
+def _is_before_init(program: Program, write: AttributeWrite, scope: Scope) -> bool:
+    """Whether a loader class sets its own attribute before the library's `__init__` has run: in its own, or in a method
+    that this alone calls, before."""
+    if not isinstance(scope, FunctionScope) or not isinstance(write.target.value, ast.Name):
         return False
-    if not isinstance(write.target.value, ast.Name) or write.target.value.id != scope.receiver_name:
+    if write.target.value.id != scope.receiver_name:
         return False
-    inits = [call for call in scope.calls if last_name(call.func) == "__init__"]
-    earlier = (call for call in inits if (call.lineno, call.col_offset) < _position(write.node))
-    return all(_leaves_after(call, write.node) for call in earlier)
+    if scope.name in _MAKING:
+        return _comes_first(program, write.node, scope)
+    sites = [(call, frame.scope) for call, frame in program.call_sites(scope)]
+    return bool(sites) and all(at.name in _MAKING and _comes_first(program, call, at) for call, at in sites)
+
+
+def _comes_first(program: Program, node: ast.AST, making: Scope) -> bool:
+    """Whether no `__init__` of the library has run before a node of one that calls it."""
+    inits = [call for call in making.calls if last_name(call.func) == "__init__" and _may_be_guarded(program, call)]
+    earlier = (call for call in inits if (call.lineno, call.col_offset) < _position(node))
+    return all(_leaves_after(call, node) for call in earlier)
+
+
+def _may_be_guarded(program: Program, init: ast.Call) -> bool:
+    """Whether an `__init__` that is called may be that of the library's loader: not that of another base class."""
+    holder = init.func.value if isinstance(init.func, ast.Attribute) else None
+    if not isinstance(holder, ast.Name):
+        return True
+    found = program.evaluator.values(holder, Frame(scope_of(init)))
+    for value in found:
+        bases = classes.external_bases(program.evaluator, value.cls) if isinstance(value, ClassRef) else None
+        if bases is None or any(base in apis.GUARDED_LOADERS for base in bases):
+            return True
+    return not found
 
 
 def _leaves_after(call: ast.Call, later: ast.AST) -> bool:

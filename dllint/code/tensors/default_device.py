@@ -141,10 +141,15 @@ def over(loader: Loader) -> Default | None:
     return None
 
 
+def has_blocks(program: Program) -> bool:
+    """Whether any module may have a block `with torch.device(...):`, by its bytes."""
+    return any(_BLOCK.search(module.data) for module in program.modules_with("torch.device(", "with"))
+
+
 def _around(loader: Loader) -> Iterator[Default]:
     """The blocks `with torch.device("cuda"):` in which main goes through a loader."""
     program = loader.program
-    if not any(_BLOCK.search(module.data) for module in program.modules_with("torch.device(", "with")):
+    if not program.facts.has_device_blocks:
         return
     for iteration in program.facts.iterations_of(loader):
         at = parent(iteration.node)

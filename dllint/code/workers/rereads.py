@@ -12,6 +12,7 @@ from dllint.code.language.folding import verdict
 from dllint.code.language.links import block_of, parent, scope_of
 from dllint.code.language.scopes import Scope, last_name
 from dllint.code.language.values import Const, Derived, Product, Value
+from dllint.code.loaders.drawn import length
 from dllint.code.workers.partial_reads import is_partial
 from dllint.code.workers.reach import Step
 from dllint.code.workers.variation import BY_INDEX
@@ -39,10 +40,16 @@ def of_entry(entry: WorkerEntry) -> Iterator[tuple[Step, ast.Call]]:
     for step, call, source in reads:
         if step.root.scope.name not in BY_INDEX or entry.variation.of(source, step) is not False:
             continue
-        if _is_none(entry, step, source):
+        if _is_none(entry, step, source) or _has_one_item(entry, step):
             continue
         if _runs_each_time(entry, step, call) and not _is_written(step, call, source, reading, handing):
             yield step, call
+
+
+def _has_one_item(entry: WorkerEntry, step: Step) -> bool:
+    """Whether the dataset has no second item that the file could be read for."""
+    dataset = step.root.frame.receiver
+    return dataset is not None and length(entry.program, dataset) == 1
 
 
 def _reads(entry: WorkerEntry) -> Iterator[tuple[Step, ast.Call, ast.expr]]:
