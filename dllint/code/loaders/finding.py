@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.apis import LoaderApi
-from dllint.code.language import classes
+from dllint.code.language import classes, conditions
 from dllint.code.language.arguments import Argument, alternatives
 from dllint.code.language.libcalls import merged_call
-from dllint.code.language.links import parent
+from dllint.code.language.links import block_of, parent
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope, last_name
 from dllint.code.language.values import (
     ClassRef,
+    Const,
     Derived,
     External,
     Frame,
@@ -41,6 +42,8 @@ _MOST_COMPARED = 200
 """Ways by which one construction is reached among which those are chosen."""
 _MOST_OF_A_MODULE = 10_000
 """Constructions in one file. More were written by a program."""
+_DECLARING = frozenset({"add_argument", "option", "Option", "field", "Field"})
+"""What says what an option or a field is where nobody sets it."""
 _MOST_OUTER = 6
 """Ways by which the function is entered whose call leads to a construction."""
 
@@ -161,24 +164,52 @@ def _is_construction(value: ast.AST, word: str) -> bool:
 
 
 def contexts(program: Program, scope: Scope, depth: int = 0) -> list[Frame]:
-    """The frames by which a function is entered: one for each call that is seen, else one without arguments."""
+    """The frames by which a function is entered: one for each call that is seen, else one without arguments; none where
+    all calls stand where nobody comes to."""
     if not isinstance(scope, FunctionScope) or isinstance(scope.node, ast.Lambda):
         return [Frame(scope)]
     own = [p for p in scope.parameters if p.arg != scope.receiver_name]
     if not own and scope.node.args.kwarg is None and scope.node.args.vararg is None:
         return [Frame(scope)]
     found: list[Frame] = []
-    for call, caller in program.call_sites(scope):
+    sites = program.call_sites(scope)
+    for call, caller in sites:
         outer = contexts(program, caller.scope, depth + 1) if depth < 1 else [caller]
+        outer = [frame for frame in outer if _is_come_to(program, call, frame)]
         found += [
             Frame(scope, _made_by(scope, call, frame), call, frame) for frame in _most_different(outer, _MOST_OUTER)
         ]
         if len(found) > _MOST_COMPARED:
             break
     if len(found) <= _MOST_CONTEXTS:
-        return found or [Frame(scope)]
+        return found if found or sites else [Frame(scope)]
     # The last one stands for all the others, of which nothing is known.
     return [*_most_different(found, _MOST_CONTEXTS - 1), Frame(scope)]
+
+
+def _is_come_to(program: Program, call: ast.Call, frame: Frame) -> bool:
+    """Whether what a function is given does not lead past a call in it: `if name == "cifar10": return whole(data)`."""
+    if frame.call is None:
+        return True
+    blocks = (block for block in block_of(call).chain() if isinstance(block.owner, ast.If))
+    return not any(
+        conditions.is_ruled_out(program.evaluator, block, frame) and _is_spelled_out(program, block.owner.test, frame)
+        for block in blocks
+        if isinstance(block.owner, ast.If)
+    )
+
+
+def _is_spelled_out(program: Program, test: ast.expr, frame: Frame) -> bool:
+    """Whether a test asks for what calls give in so many words: options and fields of configs are set from outside."""
+    names = [node for node in ast.walk(test) if isinstance(node, ast.Name)]
+    values = [value for name in names for value in program.evaluator.values(name, frame)]
+    return bool(values) and all(isinstance(value, Const) and _is_argument(value.node) for value in values)
+
+
+def _is_argument(node: ast.AST) -> bool:
+    around = parent(node)
+    around = parent(around) if isinstance(around, ast.keyword) else around
+    return isinstance(around, ast.Call) and last_name(around.func) not in _DECLARING
 
 
 def _most_different(frames: list[Frame], most: int) -> list[Frame]:
