@@ -3,8 +3,9 @@
 ## What it does
 
 Reports a `__getitem__` that can give None, or a sample with None in it, to the default collate: by `return None`, by
-coming to its end (a swallowed exception, an `if` without else), or through a helper that does. Also reports a
+coming to its end (a swallowed exception, a single `if` without else), or through a helper that does. Also reports a
 collate_fn that leaves None out and hands on a list that may be empty. A collate_fn that tests what is left is fine.
+The arms of an `elif` or a `match` are taken to be all that there are: `i % 2 == 0`, `i % 2 == 1`.
 
 ## Why it breaks workers
 
