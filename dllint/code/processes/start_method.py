@@ -159,8 +159,8 @@ def declared(program: Program, module: Module) -> frozenset[str]:
 def spawned_functions(program: Program) -> list[Scope]:
     """The functions that `mp.spawn` runs in processes of their own: there spawn is the default, unless they choose."""
     found: list[Scope] = []
-    for module in program.seeds:
-        for name in ("spawn", "start_processes"):
+    for name in ("spawn", "start_processes"):
+        for module in program.modules_with(name):
             for call, scope in module.calls_of(name):
                 found += _spawned_by(program, call, Frame(scope))
     return found
