@@ -306,12 +306,12 @@ class Facts:
         return start_method.spawned_functions(self.program)
 
     def runs_in_spawned_process(self, scope: Scope) -> bool:
-        """Whether all calls of a function that are seen come from one that `mp.spawn` runs."""
+        """Whether all calls of a function that are seen come from one that `mp.spawn` runs, and that leaves it at that."""
         return bool(self._spawned_roots) and self._comes_from_spawned(scope, 0)
 
     def _comes_from_spawned(self, scope: Scope, depth: int) -> bool:
         if scope in self._spawned_roots:
-            return True
+            return not scope.index().calls_of("set_start_method")
         if not isinstance(scope, FunctionScope) or depth > 4:
             return False
         calls = self.program.call_sites(scope)

@@ -157,7 +157,7 @@ def declared(program: Program, module: Module) -> frozenset[str]:
 
 
 def spawned_functions(program: Program) -> list[Scope]:
-    """The functions that `mp.spawn` runs in processes of their own: there spawn is the default, unless they choose."""
+    """The functions that `mp.spawn` runs in processes of their own: there spawn is the default."""
     found: list[Scope] = []
     for name in ("spawn", "start_processes"):
         for module in program.modules_with(name):
@@ -171,5 +171,4 @@ def _spawned_by(program: Program, call: ast.Call, frame: Frame) -> list[Scope]:
     names = {v.name for v in ev.values(call.func, frame) if isinstance(v, External)}
     if not names & _SPAWNERS or any(k.arg == "start_method" for k in call.keywords) or not call.args:
         return []
-    run = [v.scope for v in ev.values(call.args[0], frame) if isinstance(v, Function)]
-    return [scope for scope in run if not scope.index().calls_of("set_start_method")]
+    return [v.scope for v in ev.values(call.args[0], frame) if isinstance(v, Function)]
