@@ -305,14 +305,15 @@ class Facts:
     def _spawned_roots(self) -> list[Scope]:
         return start_method.spawned_functions(self.program)
 
-    def runs_in_spawned_process(self, scope: Scope) -> bool:
-        """Whether all calls of a function that are seen come from one that `mp.spawn` runs, and that leaves it at that."""
-        return bool(self._spawned_roots) and self._comes_from_spawned(scope, 0)
+    def runs_in_spawned_process(self, scope: Scope, *, as_it_is: bool = False) -> bool:
+        """Whether all calls of a function that are seen come from one that `mp.spawn` runs; if asked, one that sets no
+        start method of its own."""
+        return bool(self._spawned_roots) and self._comes_from_spawned(scope, as_it_is, 0)
 
-    def _comes_from_spawned(self, scope: Scope, depth: int) -> bool:
+    def _comes_from_spawned(self, scope: Scope, as_it_is: bool, depth: int) -> bool:
         if scope in self._spawned_roots:
-            return not scope.index().calls_of("set_start_method")
+            return not as_it_is or not scope.index().calls_of("set_start_method")
         if not isinstance(scope, FunctionScope) or depth > 4:
             return False
         calls = self.program.call_sites(scope)
-        return bool(calls) and all(self._comes_from_spawned(frame.scope, depth + 1) for _, frame in calls)
+        return bool(calls) and all(self._comes_from_spawned(frame.scope, as_it_is, depth + 1) for _, frame in calls)

@@ -74,7 +74,7 @@ def of_loader(program: Program, loader: Loader) -> frozenset[str]:
 
 def of_scope(program: Program, scope: Scope) -> frozenset[str]:
     """The default methods of the process that runs a function."""
-    if program.facts.runs_in_spawned_process(scope):
+    if program.facts.runs_in_spawned_process(scope, as_it_is=True):
         return frozenset({"spawn"})
     declared = program.facts.declared_start_methods(scope.module)
     return declared or of_platform(program, scope.module)
