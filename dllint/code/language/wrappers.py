@@ -15,7 +15,7 @@ from dllint.code.language import classes, conditions
 from dllint.code.language.callables import innermost
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
-from dllint.code.language.values import ClassRef, Frame, Function, Instance, Product, Value, Values
+from dllint.code.language.values import ClassRef, Frame, Function, Instance, Product, Value
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
@@ -72,16 +72,19 @@ def _given_on(program: Program, decorator: ast.expr, frame: Frame) -> Iterator[t
                     yield call.func, at
 
 
-def _stored_later(program: Program, method: FunctionScope, owner: ClassScope) -> Iterator[tuple[ast.AST, Frame]]:
-    """What is stored in the place of a method of a class, by whoever has the class or decorates it."""
-    for module in program.modules_with(f".{method.name} ="):
+def _stored_later(program: Program, method: FunctionScope, owner: ClassScope) -> Iterator[tuple[ast.expr, Frame]]:
+    """What is stored in the place of a method of a class, by whoever has the class or decorates it: something that is
+    made of the method, or a function by its name."""
+    decorating = _class_decorators(program, owner)
+    named = program.modules_with(f".{method.name} =", owner.name)
+    for module in dict.fromkeys([*named, *(scope.module for scope in decorating)]):
         for write, scope in module.writes_of(method.name):
-            value, frame = write.binding.value, Frame(scope)
-            if value is None or write.element or write.binding.kind != "assign":
+            value = write.binding.value
+            is_made = isinstance(value, ast.Call) and _takes(value, method.name)
+            if write.element or not (is_made or isinstance(value, ast.Name)) or not isinstance(value, ast.expr):
                 continue
-            holders = program.evaluator.values(write.target.value, frame)
-            if _is_class(holders, owner) or _decorates(program, scope, owner):
-                yield value, frame
+            if scope in decorating or _is_class(program, write.target.value, Frame(scope), owner):
+                yield value, Frame(scope)
 
 
 def _takes(call: ast.Call, name: str) -> bool:
@@ -89,15 +92,19 @@ def _takes(call: ast.Call, name: str) -> bool:
     return any(isinstance(given, ast.Attribute) and given.attr == name for given in call.args)
 
 
-def _is_class(found: Values, owner: ClassScope) -> bool:
-    return any(isinstance(value, ClassRef) and value.cls is owner for value in found)
+def _is_class(program: Program, holder: ast.expr, frame: Frame, owner: ClassScope) -> bool:
+    """Whether an expression is a class, asked of names alone: an object is given its own attributes."""
+    if isinstance(frame.scope, FunctionScope) and last_name(holder) == frame.scope.receiver_name:
+        return False
+    return any(isinstance(v, ClassRef) and v.cls is owner for v in program.evaluator.values(holder, frame))
 
 
-def _decorates(program: Program, scope: Scope, owner: ClassScope) -> bool:
-    """Whether a function is a decorator of the class."""
-    home = Frame(owner.parent) if owner.parent is not None else None
-    found = (value for node in owner.node.decorator_list if home for value in program.evaluator.values(node, home))
-    return any(isinstance(value, Function) and value.scope is scope for value in found)
+def _class_decorators(program: Program, owner: ClassScope) -> list[Scope]:
+    """The functions of the project that decorate a class."""
+    if owner.parent is None or not owner.node.decorator_list:
+        return []
+    found = [v for node in owner.node.decorator_list for v in program.evaluator.values(node, Frame(owner.parent))]
+    return [value.scope for value in found if isinstance(value, Function)]
 
 
 def _decorating(program: Program, value: Value) -> Iterator[tuple[FunctionScope, Frame, str]]:

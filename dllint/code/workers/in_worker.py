@@ -37,7 +37,7 @@ def is_for_no_worker(program: Program, node: ast.AST, frame: Frame) -> bool:
 
 def is_entered_in_main_alone(program: Program, scope: Scope) -> bool:
     """Whether a decorator of the project keeps a function from workers: `@main_only`."""
-    if not program.facts.modules_that_ask:
+    if not getattr(scope.node, "decorator_list", ()) or not program.facts.modules_that_ask:
         return False
     return wrappers.is_entered_where(program, scope, lambda call, inner: is_for_no_worker(program, call, inner))
 
