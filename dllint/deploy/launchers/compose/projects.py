@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.deploy.launchers.compose.files import BASE_NAMES, OVERRIDE_NAMES, base_of, compose_files, including_files
+from dllint.deploy.launchers.compose.files import OVERRIDE_NAMES, base_of, compose_files, including_files
 from dllint.deploy.launchers.compose.interpolation import env_file
 from dllint.deploy.launchers.compose.invocations import started
 from dllint.deploy.launchers.compose.layers import Layer, Merged, Scope
@@ -129,9 +129,12 @@ class Projects:
 
 def projects(plan: Plan) -> Projects:
     """All compose projects; files that are only there to be extended are none."""
-    known = plan.shared(compose_files)
+    known = plan.shared(including_files) | plan.shared(compose_files)
     default = {project.folder: project for project in _by_name(plan, known)}
-    named = [*_by_command(plan, known, default), *_by_env(plan, known), *_by_include(plan, known)]
+    named = [*_by_command(plan, known, default), *_by_env(plan, known)]
+    used = {path for project in named for path in project.files}
+    by_itself = [project for project in default.values() if project.files[0] not in used]
+    named += list(_by_include(plan, known, [*named, *by_itself]))
     used = {path for project in named for path in project.files}
     rest = [project for project in default.values() if project.files[0] not in used]
     used |= {path for project in rest for path in project.files} | _extended_files(plan, known)
@@ -201,21 +204,22 @@ def _by_env(plan: Plan, known: Mapping[str, list[Tree]]) -> Iterator[ComposeProj
             yield _project(plan, known, files)
 
 
-def _by_include(plan: Plan, known: dict[str, list[Tree]]) -> Iterator[ComposeProject]:
-    for path, documents in (known | including_files(plan)).items():
+def _by_include(plan: Plan, known: Mapping[str, list[Tree]], outer: list[ComposeProject]) -> Iterator[ComposeProject]:
+    for path, documents in known.items():
         folder = os.path.dirname(path)
         scope = Scope(folder, variables_of(plan, folder))
-        override = base_of(folder, known, OVERRIDE_NAMES) if os.path.basename(path) in BASE_NAMES else None
         for document in documents:
             include = document.get("include")
             for entry in include.items() if include is not None else []:
-                yield from _included(plan, known, Layer(entry, scope), (override,) if override else ())
+                around = [project.files for project in outer if path in project.files] or [(path,)]
+                for files in dict.fromkeys(files[files.index(path) + 1 :] for files in around):
+                    yield from _included(plan, known, Layer(entry, scope), files)
 
 
 def _included(
     plan: Plan, known: Mapping[str, list[Tree]], entry: Layer, overrides: tuple[str, ...]
 ) -> Iterator[ComposeProject]:
-    """The project that an entry takes in; what compose merges by itself changes its services, too."""
+    """The project that an entry takes in; what is merged on top of the file that includes changes its services, too."""
     paths = entry.tree.get("path") if entry.tree.is_mapping else entry.tree
     if paths is None:
         return
