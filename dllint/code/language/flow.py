@@ -6,7 +6,8 @@ import ast
 from collections.abc import Sequence
 from enum import IntEnum
 
-from dllint.code.language.scopes import FunctionScope, last_name
+from dllint.code.language.links import scope_of
+from dllint.code.language.scopes import FunctionScope, last_name, origin_name
 
 
 class Passes(IntEnum):
@@ -105,7 +106,7 @@ class _Walk:
 
     def _past_with(self, node: ast.With | ast.AsyncWith) -> Passes:
         body = self.past(node.body)
-        suppresses = any(last_name(item.context_expr) == "suppress" for item in node.items)
+        suppresses = any(origin_name(item.context_expr, scope_of(node)) == "suppress" for item in node.items)
         return Passes.BY_DATA if suppresses and body is Passes.NEVER else body
 
     def _past_try(self, node: ast.stmt) -> Passes:

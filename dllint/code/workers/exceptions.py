@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.language import classes, wrappers
-from dllint.code.language.links import parent
-from dllint.code.language.scopes import ClassScope, FunctionScope, last_name
+from dllint.code.language.links import parent, scope_of
+from dllint.code.language.scopes import ClassScope, FunctionScope, last_name, origin_name
 from dllint.code.language.values import ClassRef, Frame, Instance
 from dllint.code.workers.reach import Step
 
@@ -120,7 +120,7 @@ def _catches(kind: ast.expr | None, names: frozenset[str]) -> bool:
 
 
 def _suppresses(context: ast.expr, names: frozenset[str]) -> bool:
-    if not isinstance(context, ast.Call) or last_name(context) != "suppress":
+    if not isinstance(context, ast.Call) or origin_name(context, scope_of(context)) != "suppress":
         return False
     return any(_catches(kind, names) for kind in context.args)
 
