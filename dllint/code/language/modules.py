@@ -57,6 +57,7 @@ class Module:
         self._asked = 0
         self._lines_with: dict[str, list[int]] = {}
         self._calls_of: dict[str, list[tuple[ast.Call, Scope]]] = {}
+        self._writes_of: dict[str, list[tuple[AttributeWrite, Scope]]] = {}
 
     @cached_property
     def last_name(self) -> bytes:
@@ -224,10 +225,13 @@ class Module:
                 found.add(renamed[1].decode())
         return found - {name}
 
-    def writes_of(self, name: str) -> Iterator[tuple[AttributeWrite, Scope]]:
+    def writes_of(self, name: str) -> list[tuple[AttributeWrite, Scope]]:
         """Where an attribute of this name is stored, on whatever object, each with the scope that it stands in."""
-        for scope in self.scopes_around(self.lines_with(name)):
-            yield from ((write, scope) for write in scope.index().writes if write.name == name)
+        if name not in self._writes_of:
+            scopes = self.scopes_around(self.lines_with(name))
+            found = [(write, scope) for scope in scopes for write in scope.index().writes if write.name == name]
+            self._writes_of[name] = found
+        return self._writes_of[name]
 
     @cached_property
     def set_by_functions(self) -> dict[str, list[tuple[FunctionScope, Binding]]]:
