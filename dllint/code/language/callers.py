@@ -64,14 +64,15 @@ class Callers:
 
     @staticmethod
     def _calls_of(module: Module, name: str, is_sought: bool) -> Iterator[tuple[ast.Call, Scope]]:
-        """The calls of a name in a module; of what is sought by any name also those by a variable or an attribute that
-        is nothing else, or a partial of it: `Exp = Exp_Main`, `self.build = partial(build_loader, train=True)`."""
+        """The calls of a name in a module; of what is sought by any name also those by an attribute that is nothing
+        else, or by a partial of it: `self.build = build_loader`, `build = partial(build_loader, train=True)`."""
         yield from module.calls_of(name)
         if not is_sought or not _may_be_renamed(name.encode(), module.data):
             return
+        known = {name, *module.other_names(name)}
         for scope in module.scopes_around(module.lines_with(name)):
             for alias, bindings in scope.index().bindings.items():
-                if alias != name and any(_is_just(binding, name) for binding in bindings):
+                if alias not in known and any(_is_just(binding, name) for binding in bindings):
                     yield from ((call, scope) for call in scope.index().calls_of(alias))
             for write in scope.writes:
                 if write.name != name and not write.element and _is_just(write.binding, name):

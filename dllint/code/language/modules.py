@@ -194,7 +194,7 @@ class Module:
         if name not in self._calls_of:
             self._calls_of[name] = [
                 (call, scope)
-                for known in (name, *self._other_names(name))
+                for known in (name, *self.other_names(name))
                 for scope in self.scopes_around(self.lines_with(known))
                 for call in scope.index().calls_of(known)
             ]
@@ -213,7 +213,7 @@ class Module:
             at = self.data.find(_AS, at + 1)
         return found
 
-    def _other_names(self, name: str) -> set[str]:
+    def other_names(self, name: str) -> set[str]:
         """What else the module calls a function: `from m import name as short`, `short = m.name`."""
         found: set[str] = set()
         for at in occurrences(self.data, name.encode()) if self.lines_with(name) else ():
