@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,14 @@ def test_a_project_without_pins(tmp_path: Path) -> None:
     assert (pins.oldest, pins.newest) == (None, None)
     assert not pins.torch_is_below((2, 0))
     assert not pins.torch_is_at_least((0, 0))
+
+
+def test_no_number_is_too_long(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text(f"torch>=1.8,<{'9' * 5000}\n")
+    assert Pins.read(str(tmp_path)).ranges
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_no_list(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "requirements.txt")
+    assert not Pins.read(str(tmp_path)).ranges

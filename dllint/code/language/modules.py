@@ -57,6 +57,7 @@ class Module:
         self._asked = 0
         self._lines_with: dict[str, list[int]] = {}
         self._calls_of: dict[str, list[tuple[ast.Call, Scope]]] = {}
+        self._names_of: dict[str, set[str]] = {}
         self._writes_of: dict[str, list[tuple[AttributeWrite, Scope]]] = {}
 
     @cached_property
@@ -215,15 +216,18 @@ class Module:
 
     def other_names(self, name: str) -> set[str]:
         """What else the module calls a function: `from m import name as short`, `short = m.name`."""
-        found: set[str] = set()
+        if name not in self._names_of:
+            self._names_of[name] = set(self._renamed(name)) - {name}
+        return self._names_of[name]
+
+    def _renamed(self, name: str) -> Iterator[str]:
         for at in occurrences(self.data, name.encode()) if self.lines_with(name) else ():
             line = self.data[self.data.rfind(b"\n", 0, at) + 1 : at]
             renamed = _RENAMED.match(self.data, at + len(name)) or (
                 _ENDS.match(self.data, at + len(name)) and _ASSIGNED.fullmatch(line)
             )
             if renamed:
-                found.add(renamed[1].decode())
-        return found - {name}
+                yield renamed[1].decode()
 
     def writes_of(self, name: str) -> list[tuple[AttributeWrite, Scope]]:
         """Where an attribute of this name is stored, on whatever object, each with the scope that it stands in."""

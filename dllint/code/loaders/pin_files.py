@@ -34,10 +34,10 @@ _NESTED = pattern(r"(?m)^[ \t]*(?:-r|-c|--requirement|--constraint)[ =\t]*([\w./
 _CONDA_PYTHON = pattern(r"(?m)^[ \t]*-[ \t]*['\"]?python[ \t]*([=<>~!][^\"'#;\n]*)")
 _SETUP_PYTHON = pattern(r"python_requires['\"]?[ \t]*[=:][ \t]*['\"]?([=<>~!][^\"'#;\n]*)")
 _KEYS = r"(?:[\w-]+ = [^\n]{0,4000}\n){0,6}?"
-_LOCKED = pattern(rb'name = "torch"\r?\n' + _KEYS.encode() + rb'version = "(\d+)\.(\d+)')
+_LOCKED = pattern(rb'name = "torch"\r?\n' + _KEYS.encode() + rb'version = "(\d{1,9})\.(\d{1,9})')
 _LOCKED_PYTHON = pattern(rb'(?m)^requires-python = "([^"\n]*)"')
-_PIPFILE_LOCKED = pattern(rb'"torch": \{[^{}]*?"version": "==(\d+)\.(\d+)')
-_LOCKED_URL = pattern(rb"/(?:py)?torch-(\d+)\.(\d+)[\d.]*(?:-|\+|%2B)")
+_PIPFILE_LOCKED = pattern(rb'"torch": \{[^{}]*?"version": "==(\d{1,9})\.(\d{1,9})')
+_LOCKED_URL = pattern(rb"/(?:py)?torch-(\d{1,9})\.(\d{1,9})[\d.]*(?:-|\+|%2B)")
 
 _LOCKS = {
     "uv.lock": _LOCKED,
@@ -112,7 +112,7 @@ def _reader(path: str) -> Callable[[str], Said] | None:
 
 def _bytes(path: str, largest: int = _LARGEST) -> bytes:
     try:
-        if os.path.getsize(path) <= largest:
+        if os.path.isfile(path) and os.path.getsize(path) <= largest:  # a pipe would wait for ever
             with open(path, "rb") as stream:
                 return stream.read()
     except OSError:

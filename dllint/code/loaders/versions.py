@@ -11,8 +11,8 @@ from dllint.records import dataclass
 Version = tuple[int, int]
 """(major, minor)"""
 
-_WHEEL = pattern(r"torch-(\d+)\.(\d+)")
-_CLAUSE = pattern(r"(?:(===?|<=|>=|~=|!=|<|>|=|\^|~)|(?<!\s))\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?[^,|]*")
+_WHEEL = pattern(r"torch-(\d{1,9})\.(\d{1,9})")
+_CLAUSE = pattern(r"(?:(===?|<=|>=|~=|!=|<|>|=|\^|~)|(?<!\s))\s*(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?[^,|]*")
 
 
 @dataclass(frozen=True, slots=True)

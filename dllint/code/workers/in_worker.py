@@ -85,8 +85,12 @@ def _compares_with_none(test: ast.expr) -> TypeGuard[ast.Compare]:
 def _is_worker_info(program: Program, node: ast.expr, frame: Frame) -> bool:
     if isinstance(node, ast.NamedExpr):
         return _is_worker_info(program, node.value, frame)
-    is_asked = last_name(node.func) in (_ASKED, _PARENT) if isinstance(node, ast.Call) else isinstance(node, ast.Name)
-    if not is_asked or not any(map(frame.scope.module.lines_with, (_ASKED, _PARENT))):
+    module = frame.scope.module
+    if not any(map(module.lines_with, (_ASKED, _PARENT))):
+        return False
+    asking = {_ASKED, _PARENT, *module.other_names(_ASKED), *module.other_names(_PARENT)}
+    is_asked = last_name(node.func) in asking if isinstance(node, ast.Call) else isinstance(node, ast.Name)
+    if not is_asked:
         return False
     found = program.evaluator.values(node, frame)
     return any(isinstance(v, Product) and v.name in _INFOS for v in found)
