@@ -12,6 +12,7 @@ from dllint.code.language.links import (
     Block,
     Condition,
     Place,
+    block_of,
     conditions_of,
     names_in,
     parent,
@@ -111,6 +112,13 @@ def is_ruled_out(ev: Evaluator, block: Block, frame: Frame) -> bool:
     if not isinstance(owner, ast.If) or block.branch not in ("body", "orelse"):
         return False
     return verdict(ev, owner.test, frame) is (block.branch != "body")
+
+
+def ruled_out_around(ev: Evaluator, node: ast.AST, frame: Frame) -> Iterator[ast.If]:
+    """The `if`s around a node whose test is known to lead past it, by what its function is given."""
+    for block in block_of(node).chain() if frame.call is not None else ():
+        if isinstance(block.owner, ast.If) and is_ruled_out(ev, block, frame):
+            yield block.owner
 
 
 def _capped(value: Value, name: str, tests: list[tuple[ast.expr, bool]]) -> Value:

@@ -11,7 +11,7 @@ from dllint.code.apis import LoaderApi
 from dllint.code.language import classes, conditions
 from dllint.code.language.arguments import Argument, alternatives
 from dllint.code.language.libcalls import merged_call
-from dllint.code.language.links import block_of, parent
+from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope, last_name
 from dllint.code.language.values import (
@@ -189,14 +189,8 @@ def contexts(program: Program, scope: Scope, depth: int = 0) -> list[Frame]:
 
 def _is_come_to(program: Program, call: ast.Call, frame: Frame) -> bool:
     """Whether what a function is given does not lead past a call in it: `if name == "cifar10": return whole(data)`."""
-    if frame.call is None:
-        return True
-    blocks = (block for block in block_of(call).chain() if isinstance(block.owner, ast.If))
-    return not any(
-        conditions.is_ruled_out(program.evaluator, block, frame) and _is_spelled_out(program, block.owner.test, frame)
-        for block in blocks
-        if isinstance(block.owner, ast.If)
-    )
+    around = conditions.ruled_out_around(program.evaluator, call, frame)
+    return not any(_is_spelled_out(program, branch.test, frame) for branch in around)
 
 
 def _is_spelled_out(program: Program, test: ast.expr, frame: Frame) -> bool:

@@ -174,12 +174,8 @@ def _may_change(function: ast.expr, receiver: str | None) -> bool:
 
 def _is_passed(program: Program, node: ast.AST, frame: Frame) -> bool:
     """Whether no condition around a node is known to come out otherwise in this activation."""
-    if settled.is_never_reached(program.evaluator, node, frame):
-        return False
-    if frame.call is None:
-        return True
-    blocks = [block for block in block_of(node).chain() if isinstance(block.owner, ast.If)]
-    return not any(conditions.is_ruled_out(program.evaluator, block, frame) for block in blocks)
+    ev = program.evaluator
+    return not settled.is_never_reached(ev, node, frame) and not any(conditions.ruled_out_around(ev, node, frame))
 
 
 def _cache(found: _Init, getter: FunctionScope, node: ast.Attribute, frame: Frame) -> None:
