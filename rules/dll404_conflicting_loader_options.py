@@ -53,6 +53,7 @@ from dllint.code import apis
 from dllint.code.language import classes
 from dllint.code.language.values import Const, Instance, Product, Unknown
 from dllint.code.loaders import repairs
+from dllint.code.loaders.configs import is_config
 from dllint.code.loaders.loader import Loader
 from dllint.finding import Failure, Finding, Fix, Related, Severity
 from dllint.rule import Rule
@@ -70,7 +71,7 @@ RULE = Rule(
 @RULE.check
 def conflicting_loader_options(loader: Loader) -> Iterator[Finding]:
     """Yield each option that torch refuses beside another one of the same loader."""
-    if "dataset" not in loader.api.positional:
+    if "dataset" not in loader.api.positional and not is_config(loader):
         return
     if _is_iterable(loader):
         yield from _over_iterable(loader)

@@ -15,6 +15,7 @@ from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
 from dllint.code.language.values import Frame, Function, Instance, Unknown, Value
 from dllint.code.loaders import finding as loaders
 from dllint.code.loaders import iterations
+from dllint.code.loaders.configs import is_config
 from dllint.code.loaders.iterations import Iteration, Repetition
 from dllint.code.loaders.lightning import Lightning
 from dllint.code.loaders.loader import Loader
@@ -278,6 +279,16 @@ class Facts:
         return [loader for loader in self.loaders if loader.call is node or loader.construction is node]
 
     # Start methods
+
+    @cached_property
+    def unseen_start_methods(self) -> frozenset[str]:
+        """Of the loaders that may read a dataset, since it cannot be seen what they read: if all are started by one
+        method. The runner of a config makes whatever is registered, in the way that all configs allow."""
+        readers = [one for one in self.open_readers if not one.has_no_workers and not one.module.is_test]
+        found = {start_method.of_loader(self.program, reader) for reader in readers}
+        recipes = [start_method.of_loader(self.program, one) for one in self.loaders if is_config(one)]
+        found |= {recipes[0].intersection(*recipes)} if recipes else set()
+        return found.pop() if len(found) == 1 else frozenset()
 
     def declared_start_methods(self, module: Module) -> frozenset[str]:
         """What `set_start_method` sets in the module, or in any module of the project that builds no loader itself."""

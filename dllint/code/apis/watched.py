@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_LOADERS = (b"DataLoader", b"dataloader_", b"torch_geometric.loader", b"WebLoader", b".dataloaders(")
+_RECIPE = b"_dataloader = dict("
+_LOADERS = (b"DataLoader", b"dataloader_", b"torch_geometric.loader", b"WebLoader", b".dataloaders(", _RECIPE)
 DATA = frozenset((b"Dataset", b"num_workers", b"set_start_method", *_LOADERS))
 """A file that holds none of these texts, defines no dataset, and that nobody's worker code leads to, cannot matter."""
 OF_A_LOADER = (b"oader.", b"oaders[")

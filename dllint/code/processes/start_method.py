@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import Scope
 from dllint.code.language.values import Const, External, Frame, Function, Product, Value
+from dllint.code.loaders.bases import setting
+from dllint.code.loaders.configs import is_config
 from dllint.code.loaders.loader import Loader
 from dllint.code.loaders.pins import NO_PINS
 
@@ -69,7 +71,25 @@ def of_loader(program: Program, loader: Loader) -> frozenset[str]:
         return explicit
     if loader.api.forks_in_notebooks and loader.module.is_notebook:
         return frozenset({"fork"})
-    return of_scope(program, loader.frame.scope)
+    return (is_config(loader) and _of_runner(program, loader.module)) or of_scope(program, loader.frame.scope)
+
+
+def _of_runner(program: Program, module: Module) -> frozenset[str]:
+    """The method that the runner of OpenMMLab sets for what a config builds: nothing if that cannot be told.
+
+    mmengine 0.10, `runner/utils` (`set_multi_processing`): whatever was set before, but not on Windows.
+    """
+    named = setting(program, module, "env_cfg", "mp_cfg", "mp_start_method")
+    if named is None:
+        return frozenset()
+    if named:
+        known = [value.value for value in named if isinstance(value, Const) and value.value in METHODS]
+        return frozenset(known) if len(known) == len(named) else frozenset()
+    settings = program.settings
+    if settings.start_method is not None:
+        return frozenset({settings.start_method})
+    on_windows = not settings.platforms or "windows" in settings.platforms
+    return frozenset({"fork", "spawn"} if on_windows else {"fork"})
 
 
 def of_scope(program: Program, scope: Scope) -> frozenset[str]:

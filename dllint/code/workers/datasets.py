@@ -99,14 +99,8 @@ class Dataset:
     def start_methods(self) -> frozenset[str]:
         """The methods by which workers that read it may be started."""
         if not self.working_loaders:
-            return self._of_unknown_readers() or start_method.of_scope(self.program, self.cls)
+            return self.program.facts.unseen_start_methods or start_method.of_scope(self.program, self.cls)
         return frozenset().union(*(start_method.of_loader(self.program, loader) for loader in self.working_loaders))
-
-    def _of_unknown_readers(self) -> frozenset[str]:
-        """Of the loaders that may read it, since it cannot be seen what they read: if all are started by one method."""
-        readers = [reader for reader in self.program.facts.open_readers if not reader.has_no_workers]
-        found = [start_method.of_loader(self.program, reader) for reader in readers if not reader.module.is_test]
-        return found[0] if found and all(methods == found[0] for methods in found) else frozenset()
 
     @property
     def may_pickle(self) -> bool:
