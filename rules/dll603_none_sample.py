@@ -80,6 +80,7 @@ When the data is checked beforehand, so that the None never happens; an exceptio
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from dllint.basis import proven
@@ -134,7 +135,7 @@ def _may_give_none(loader: Loader) -> bool:
 
 def _of_sample(loader: Loader, instance: Instance, found: NoneReturn) -> Finding:
     name = instance.cls.name
-    through = "" if found.what.startswith(f"{name}.__getitem__ ") else f"{name}.__getitem__ hands it on, "
+    through = "" if re.search(rf"\b{name}\.__getitem__\b", found.what) else f"{name}.__getitem__ hands it on, "
     return RULE.finding(
         found.location,
         f"{found.what}, {through}and the default collate cannot put None into a batch",

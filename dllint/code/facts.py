@@ -32,6 +32,7 @@ from dllint.finding import Related
 
 if TYPE_CHECKING:
     from dllint.code.handles.shared_names import Shared
+    from dllint.code.language.replaced import Replacement
     from dllint.code.processes.scripts import Start
     from dllint.code.processes.threads import Threaded
     from dllint.code.program import Program
@@ -141,6 +142,7 @@ class Facts:
         self.items_memo: dict[tuple[object, int], tuple[Item, ...]] = {}
         self.kept_memo: dict[tuple[object, int], dict[str, list[Held]]] = {}
         self.drops_memo: dict[FunctionScope, tuple[bool, set[str], set[str]]] = {}
+        self.replaced_memo: dict[Scope, tuple[Replacement, ...]] = {}
         self.starts_memo: dict[Frame, Start | None] = {}
         self.options_memo: dict[ast.expr, bool] = {}
         """Whether a test asks for an option for data in memory: see `asked_for.is_off`."""

@@ -101,7 +101,7 @@ class _Walk:
             return self.past(node.orelse)
         counted = isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and last_name(node.iter) == "range"
         if counted and any(hasattr(s, "handlers") for s in node.body) and self.past(node.body) is Passes.BY_DATA:
-            return Passes.BY_DATA  # so many attempts, and each may fail
+            return Passes.MAYBE if _ends_with_last(node) else Passes.BY_DATA  # so many attempts, and each may fail
         return Passes.MAYBE
 
     def _past_with(self, node: ast.With | ast.AsyncWith) -> Passes:
@@ -128,6 +128,13 @@ def _past_expression(node: ast.stmt) -> Passes:
     if name in _ENDINGS:
         return Passes.NEVER
     return Passes.MAYBE if name.lstrip("_").startswith(_MAY_RAISE) else Passes.ALWAYS
+
+
+def _ends_with_last(loop: ast.AST) -> bool:
+    """Whether a loop leaves the function by its number of turns: `if attempt == tries - 1: raise`."""
+    counter = loop.target.id if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) else None
+    tests = [part for part in ast.walk(loop) if isinstance(part, ast.If) and _returns(part)]
+    return any(isinstance(n, ast.Name) and n.id == counter for part in tests for n in ast.walk(part.test))
 
 
 def _returns(node: ast.stmt) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.code.language import conditions, flow, wrappers
 from dllint.code.language.bindings import Binding
 from dllint.code.language.flow import Passes
-from dllint.code.language.links import block_of, parent
+from dllint.code.language.links import block_of, parent, scope_of
 from dllint.code.language.reaching import reaching
-from dllint.code.language.scopes import FunctionScope
-from dllint.code.language.values import Frame, Function
+from dllint.code.language.replaced import Replacement, replacements
+from dllint.code.language.scopes import FunctionScope, Scope
+from dllint.code.language.values import Const, Frame, Function
 from dllint.finding import Location, Related
 from dllint.records import dataclass
 
@@ -33,17 +34,52 @@ class NoneReturn:
 
 
 def none_returns(program: Program, frame: Frame, depth: int = 0) -> Iterator[NoneReturn]:
-    """The places by which the function of a frame returns None for some data."""
-    scope = frame.scope
-    if not isinstance(scope, FunctionScope) or isinstance(scope.node, ast.Lambda) or scope.is_generator:
+    """The places by which the function of a frame, or what the project puts around it, returns None for some data."""
+    yield from _within(_Run(program, frame, depth, frozenset()))
+
+
+class _Run(NamedTuple):
+    """One activation that is looked into: so many calls deep, and within these functions, which are known."""
+
+    program: Program
+    frame: Frame
+    depth: int
+    known: frozenset[Scope]
+
+
+def _within(run: _Run) -> Iterator[NoneReturn]:
+    scope = run.frame.scope
+    if not isinstance(scope, FunctionScope) or scope in run.known:
         return
-    if wrappers.is_entered_where(program, scope, _is_kept_back):
+    if not wrappers.is_entered_where(run.program, scope, _is_kept_back):
+        yield from _of_body(run, scope)
+    inside = run.known | {scope}
+    for number, found in enumerate(around := replacements(run.program, scope)):
+        if not any(_keeps_back(outer) for outer in around[:number]):
+            yield from _of_replacement(_Run(run.program, found.frame, run.depth, inside), found, scope)
+
+
+def _keeps_back(found: Replacement) -> bool:
+    return bool(found.places) and all(_is_kept_back(node, inside) for node, inside in found.places)
+
+
+def _of_replacement(run: _Run, found: Replacement, scope: FunctionScope) -> Iterator[NoneReturn]:
+    """The same of a function that runs in the place of another."""
+    hop = Related(f"{scope.qualname} is wrapped here", scope_of(found.node).module.location(found.node))
+    name = found.scope.qualname
+    for place in _of_body(run, found.scope):
+        what = place.what.replace(name, f"{name}, which runs as {scope.qualname},", 1)
+        yield NoneReturn(place.location, what, (hop, *place.way))
+
+
+def _of_body(run: _Run, scope: FunctionScope) -> Iterator[NoneReturn]:
+    if isinstance(scope.node, ast.Lambda) or scope.is_generator:
         return
     for returned in scope.returns:
-        if not _is_left_out(program, returned, frame, depth):
-            yield from _of_return(program, returned, frame, depth)
+        if not _is_left_out(run, returned):
+            yield from _of_return(run, returned)
     found = flow.end_of(scope)
-    if found is Passes.BY_DATA or (found is Passes.ALWAYS and _is_written_out(scope) and depth == 0):
+    if found is Passes.BY_DATA or (found is Passes.ALWAYS and _is_written_out(scope) and run.depth == 0):
         yield NoneReturn(
             scope.module.source.location(scope.node), f"{scope.qualname} comes to its end without a return"
         )
@@ -60,13 +96,13 @@ def _is_kept_back(call: ast.AST, frame: Frame) -> bool:
     return not isinstance(around, (ast.Return, ast.Lambda, ast.AnnAssign))
 
 
-def _is_left_out(program: Program, node: ast.AST, frame: Frame, depth: int) -> bool:
+def _is_left_out(run: _Run, node: ast.AST) -> bool:
     """Whether the conditions around a return do not hold in this activation, or only speak of the arguments."""
     blocks = [block for block in block_of(node).chain() if isinstance(block.owner, ast.If)]
-    if any(conditions.is_ruled_out(program.evaluator, block, frame) for block in blocks):
+    if any(conditions.is_ruled_out(run.program.evaluator, block, run.frame) for block in blocks):
         return True
-    scope = frame.scope
-    if depth == 0 or not blocks or not isinstance(scope, FunctionScope):
+    scope = run.frame.scope
+    if run.depth == 0 or not blocks or not isinstance(scope, FunctionScope):
         return False
     test = blocks[0].owner.test if isinstance(blocks[0].owner, ast.If) else None
     return test is not None and not _finds_out(scope, test)
@@ -90,13 +126,13 @@ def _is_constant(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant)
 
 
-def _of_return(program: Program, node: ast.Return, frame: Frame, depth: int) -> Iterator[NoneReturn]:
-    module = frame.scope.module
+def _of_return(run: _Run, node: ast.Return) -> Iterator[NoneReturn]:
+    scope = run.frame.scope
     if node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None):
-        yield NoneReturn(module.location(node), f"{frame.scope.qualname} returns None here")
+        yield NoneReturn(scope.module.location(node), f"{scope.qualname} returns None here")
         return
     for part in _parts(node.value):
-        yield from _of_part(program, part, node, frame, depth)
+        yield from _of_part(run, part, node)
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
@@ -111,16 +147,16 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
         yield node
 
 
-def _of_part(program: Program, part: ast.expr, node: ast.Return, frame: Frame, depth: int) -> Iterator[NoneReturn]:
+def _of_part(run: _Run, part: ast.expr, node: ast.Return) -> Iterator[NoneReturn]:
     if isinstance(part, ast.Constant) and part.value is None:
-        yield NoneReturn(frame.scope.module.location(node), "the sample has None in it here")
+        yield NoneReturn(run.frame.scope.module.location(node), "the sample has None in it here")
     elif isinstance(part, ast.Call):
-        yield from _of_call(program, part, frame, depth)
+        yield from _of_call(run, part)
     elif isinstance(part, ast.Name):
-        yield from _of_name(program, part, frame, depth)
-    elif isinstance(part, ast.IfExp) and _is_by_data(frame, part.test):
+        yield from _of_name(run, part)
+    elif isinstance(part, ast.IfExp) and _is_by_data(run.frame, part.test):
         for branch in (part.body, part.orelse):
-            yield from _of_part(program, branch, node, frame, depth)
+            yield from _of_part(run, branch, node)
 
 
 def _is_by_data(frame: Frame, test: ast.expr) -> bool:
@@ -129,23 +165,27 @@ def _is_by_data(frame: Frame, test: ast.expr) -> bool:
     return isinstance(frame.scope, FunctionScope) and not asks and flow.depends_on_data(frame.scope, test)
 
 
-def _of_call(program: Program, call: ast.Call, frame: Frame, depth: int) -> Iterator[NoneReturn]:
-    if depth >= _DEEPEST:
+def _of_call(run: _Run, call: ast.Call) -> Iterator[NoneReturn]:
+    if run.depth >= _DEEPEST:
         return
-    functions = program.evaluator.values(call.func, frame)
+    frame = run.frame
+    functions = run.program.evaluator.values(call.func, frame)
     for value in functions:
         if not isinstance(value, Function) or len(functions) > 1:
             return
         inner = Frame(value.scope, value.receiver, call, frame, value.outer)
         hop = Related(f"{value.scope.qualname} called here", frame.scope.module.location(call))
-        for found in none_returns(program, inner, depth + 1):
+        for found in _within(_Run(run.program, inner, run.depth + 1, run.known)):
             yield NoneReturn(found.location, found.what, (hop, *found.way))
 
 
-def _of_name(program: Program, name: ast.Name, frame: Frame, depth: int) -> Iterator[NoneReturn]:
-    scope = frame.scope
+def _of_name(run: _Run, name: ast.Name) -> Iterator[NoneReturn]:
+    scope = run.frame.scope
+    if not isinstance(scope, FunctionScope) or is_tested(scope, name.id):
+        return
     bindings = scope.bindings.get(name.id, [])
-    if not bindings or not isinstance(scope, FunctionScope) or is_tested(scope, name.id):
+    if all(binding.kind == "parameter" for binding in bindings):
+        yield from _of_given(run, scope, name)
         return
     chosen = reaching(bindings, name)
     for binding in chosen:
@@ -153,9 +193,18 @@ def _of_name(program: Program, name: ast.Name, frame: Frame, depth: int) -> Iter
         if binding.kind != "assign" or value is None:
             continue
         if isinstance(value, ast.Call) and len(chosen) == 1:
-            yield from _of_call(program, value, frame, depth)
+            yield from _of_call(run, value)
         elif isinstance(value, ast.Constant) and value.value is None and _may_stay(scope, binding, chosen):
             yield NoneReturn(scope.module.location(binding.node), f"{name.id} is None here, and stays so for some data")
+
+
+def _of_given(run: _Run, scope: FunctionScope, name: ast.Name) -> Iterator[NoneReturn]:
+    """What a function was given to return: `default=None` of this very call, or of the call that made it."""
+    if scope.parent is None or not isinstance(scope.parent if name.id not in scope.bindings else scope, FunctionScope):
+        return
+    values = run.program.evaluator.values(name, run.frame)
+    if all(isinstance(value, Const) and value.value is None for value in values):
+        yield NoneReturn(scope.module.location(name), f"{scope.qualname} returns {name.id} here, which is None")
 
 
 def _may_stay(scope: FunctionScope, binding: Binding, chosen: list[Binding]) -> bool:

@@ -40,12 +40,25 @@ def is_entered_where(program: Program, scope: Scope, holds: Callable[[ast.AST, F
 def _entrances(program: Program, scope: Scope) -> Iterator[list[Place]]:
     for decorator, frame in decorators(program, scope):
         for value in program.evaluator.values(decorator, frame):
-            yield list(_calls_of_given(program, value))
-    if isinstance(scope, FunctionScope) and scope.owner is not None:
-        for stored, frame in _stored_later(program, scope, scope.owner):
-            for value in program.evaluator.values(stored, frame) if isinstance(stored, ast.Name) else ():
-                if isinstance(value, Function):
-                    yield list(_calls_of_replaced(value, scope.name))
+            yield list(calls_of_given(program, value))
+    if isinstance(scope, FunctionScope):
+        for stored, frame in stored_later(program, scope):
+            yield from _entrances_of_stored(program, scope, stored, frame)
+
+
+def _entrances_of_stored(program: Program, scope: Scope, stored: ast.expr, frame: Frame) -> Iterator[list[Place]]:
+    for value in program.evaluator.values(stored, frame) if isinstance(stored, ast.Name) else ():
+        if isinstance(value, Function):
+            yield list(_calls_of_replaced(value, scope.name))
+
+
+def places_of_stored(program: Program, scope: Scope, stored: ast.expr, frame: Frame) -> Iterator[Place]:
+    """Where what is stored in a method's place calls the method."""
+    if isinstance(stored, ast.Call) and _takes(stored, scope.name):
+        for value in program.evaluator.values(stored.func, frame):
+            yield from calls_of_given(program, value)
+    for places in _entrances_of_stored(program, scope, stored, frame):
+        yield from places
 
 
 def decorators(program: Program, scope: Scope) -> Iterator[tuple[ast.expr, Frame]]:
@@ -55,9 +68,8 @@ def decorators(program: Program, scope: Scope) -> Iterator[tuple[ast.expr, Frame
         return
     home = Frame(scope.parent)
     found = [(node, home) for node in getattr(scope.node, "decorator_list", ())]
-    if scope.owner is not None:
-        stored = _stored_later(program, scope, scope.owner)
-        found += [(node.func, at) for node, at in stored if isinstance(node, ast.Call) and _takes(node, scope.name)]
+    stored = stored_later(program, scope)
+    found += [(node.func, at) for node, at in stored if isinstance(node, ast.Call) and _takes(node, scope.name)]
     for _ in range(_DEEPEST):
         yield from found
         found = [onward for node, frame in found for onward in _given_on(program, node, frame)]
@@ -66,24 +78,27 @@ def decorators(program: Program, scope: Scope) -> Iterator[tuple[ast.expr, Frame
 def _given_on(program: Program, decorator: ast.expr, frame: Frame) -> Iterator[tuple[ast.expr, Frame]]:
     """What a decorator of the project gives its function to: `return torch.no_grad()(fn)`, `return run(fn, *args)`."""
     for value in program.evaluator.values(decorator, frame):
-        for function, inside, name in _decorating(program, value):
+        for function, inside, name in decorating(program, value):
             for call, at in _calls_within(function, inside):
                 if call.args and isinstance(call.args[0], ast.Name) and call.args[0].id == name:
                     yield call.func, at
 
 
-def _stored_later(program: Program, method: FunctionScope, owner: ClassScope) -> Iterator[tuple[ast.expr, Frame]]:
+def stored_later(program: Program, method: FunctionScope) -> Iterator[tuple[ast.expr, Frame]]:
     """What is stored in the place of a method of a class, by whoever has the class or decorates it: something that is
     made of the method, or a function by its name."""
-    decorating = _class_decorators(program, owner)
+    owner = method.owner
+    if owner is None or not program.modules_with(f".{method.name} ="):
+        return
+    of_class = _class_decorators(program, owner)
     named = program.modules_with(f".{method.name} =", owner.name)
-    for module in dict.fromkeys([*named, *(scope.module for scope in decorating)]):
+    for module in dict.fromkeys([*named, *(scope.module for scope in of_class)]):
         for write, scope in module.writes_of(method.name):
             value = write.binding.value
             is_made = isinstance(value, ast.Call) and _takes(value, method.name)
             if write.element or not (is_made or isinstance(value, ast.Name)) or not isinstance(value, ast.expr):
                 continue
-            if scope in decorating or _is_class(program, write.target.value, Frame(scope), owner):
+            if scope in of_class or _is_class(program, write.target.value, Frame(scope), owner):
                 yield value, Frame(scope)
 
 
@@ -107,7 +122,7 @@ def _class_decorators(program: Program, owner: ClassScope) -> list[Scope]:
     return [value.scope for value in found if isinstance(value, Function)]
 
 
-def _decorating(program: Program, value: Value) -> Iterator[tuple[FunctionScope, Frame, str]]:
+def decorating(program: Program, value: Value) -> Iterator[tuple[FunctionScope, Frame, str]]:
     """The function of the project that a decorator is, and its parameter that holds what is decorated."""
     target = innermost(value)
     if isinstance(target, Instance):
@@ -120,9 +135,9 @@ def _decorating(program: Program, value: Value) -> Iterator[tuple[FunctionScope,
         yield target.scope, Frame(target.scope, target.receiver, outer=target.outer), names[0]
 
 
-def _calls_of_given(program: Program, value: Value) -> Iterator[Place]:
+def calls_of_given(program: Program, value: Value) -> Iterator[Place]:
     """Where what a decorator makes calls the function that it was given."""
-    for scope, frame, name in _decorating(program, value):
+    for scope, frame, name in decorating(program, value):
         calls = _calls_within(scope, frame)
         yield from ((call, at) for call, at in calls if isinstance(call.func, ast.Name) and call.func.id == name)
     if isinstance(value, ClassRef):

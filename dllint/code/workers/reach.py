@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeGuard
 
-from dllint.code.language import classes, conditions, settled
-from dllint.code.language.links import parent
+from dllint.code.language import classes, conditions, replaced, settled
+from dllint.code.language.links import parent, scope_of
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
 from dllint.code.language.values import (
     ClassRef,
@@ -87,7 +87,7 @@ class Step:
                 text = f"{step.scope.qualname} runs in a worker{label}"
                 hops.append(Related(text, step.scope.module.location(step.scope.node)))
                 break
-            hops.append(Related(f"{step.scope.qualname} called here", step.parent.scope.module.location(step.call)))
+            hops.append(Related(f"{step.scope.qualname} called here", scope_of(step.call).module.location(step.call)))
             step = step.parent
         return hops[::-1]
 
@@ -111,7 +111,10 @@ class WorkerCode:
             seen.add(step.key)
             if in_worker.is_entered_in_main_alone(self.program, step.scope):
                 continue
-            self.steps.append(step)
+            if replaced.replacements(self.program, step.scope):
+                seen.add((id(step.scope), 0))  # as its decorators call it
+            if not replaced.is_dropped(self.program, step.scope):
+                self.steps.append(step)
             if step.depth >= self.deepest:
                 continue
             queue += [Step(entered.scope, entered.frame, "", step, entered.call) for entered in self._onward(step)]
@@ -179,6 +182,10 @@ class WorkerCode:
 
     def _entered_by(self, step: Step) -> Iterator[Step]:
         ev, frame, scope = self.program.evaluator, step.frame, step.scope.index()
+        for found in replaced.replacements(self.program, scope):
+            yield Step(found.scope, found.frame, "", step, found.node)
+        if replaced.is_dropped(self.program, scope):
+            return
         for call in scope.calls:
             if is_main_only(self.program, call, frame):
                 continue
