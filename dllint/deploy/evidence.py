@@ -19,7 +19,7 @@ from dllint.deploy.loading import may_load, trains_by_hand
 from dllint.deploy.pages import session, speaks_of_else
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun
-from dllint.deploy.tools import SERVES, is_tool
+from dllint.deploy.tools import SERVES, is_tool, listens
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Start, Workload
 from dllint.kinds import Kind
@@ -147,7 +147,7 @@ def _is_made_to_serve(image: Image, found: Training, plan: Plan) -> bool:
     alone = Training(found.workload, plan, "", image.command)
     if not alone.runs:
         return _serves(alone.commands)
-    return any(SERVES.search(run.script) for run in alone.runs) and _is_other(alone.commands, alone.runs)
+    return any(map(_is_server, alone.runs)) and _is_other(alone.commands, alone.runs)
 
 
 def _may_train(commands: list[list[str]], found: Training, plan: Plan) -> bool:
@@ -202,8 +202,15 @@ def _is_other(commands: list[list[str]], runs: list[ScriptRun]) -> bool:
         return False
     runs = [run for run in runs if not is_tool(list(run.words))]
     if runs:
-        return all(SERVES.search(run.script) and not _says_training(run.script) for run in runs)
+        return all(map(_is_server, runs))
     return all(is_tool(command) for command in commands)
+
+
+def _is_server(run: ScriptRun) -> bool:
+    """Whether a script serves: it is called so, or is told where to listen and nobody sees what else it does."""
+    if _says_training(run.script):
+        return False
+    return SERVES.search(run.script) is not None or (run.module is None and listens(run.arguments))
 
 
 def _serves(commands: list[list[str]]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from dllint.code.language.importing import modules_of_use
 from dllint.code.language.modules import Module
 
 if TYPE_CHECKING:
@@ -34,6 +35,6 @@ class Imports:
 
     def _imported_by(self, module: Module) -> list[Module]:
         if module not in self._imported:
-            known = self._program.imports_of(module) if id(module) in self._leading else ()
+            known = modules_of_use(self._program.modules, module) if id(module) in self._leading else ()
             self._imported[module] = [other for other in known if id(other) in self._leading]
         return self._imported[module]

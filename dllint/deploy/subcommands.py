@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dllint.code.language.conditions import leaves, without_not
-from dllint.code.language.importing import modules_meant
+from dllint.code.language.importing import modules_used
 from dllint.code.language.scopes import FunctionNode, dotted, last_name
 from dllint.code.loaders.loader import Loader
 from dllint.deploy.runs import ScriptRun
@@ -28,7 +28,7 @@ def of_chosen(run: ScriptRun, loaders: list[Loader], plan: Plan) -> list[Loader]
     chosen = _Chosen(run, run.module.scope.node)
     if not chosen.leaves_out:
         return loaders
-    imported = [other for node in chosen.imports for other in modules_meant(plan.program.modules, run.module, node)]
+    imported = [other for node in chosen.imports for other in modules_used(plan.program.modules, run.module, node)]
     reached = {run.module}.union(*(plan.reached_from(other) for other in imported))
     return [loader for loader in loaders if loader.callers <= reached and chosen.comes_to(loader)]
 

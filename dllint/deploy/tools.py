@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from dllint.deploy.command_words import PYTHON
 from dllint.deploy.makefiles import goals_of
@@ -18,6 +19,11 @@ SERVES = pattern(
     re.IGNORECASE,
 )
 """What a program or script is called that serves a model, or makes something of it."""
+_LISTENS = pattern(
+    r"--(?:listen|(?:gradio|server|web|http)[-_](?:name|host|port|addr(?:ess)?))(?:=|$)"
+    r"|--(?:host|ip|bind|addr(?:ess)?)=(?:0\.0\.0\.0|::|\*)(?::\d+)?$"
+)
+"""Options by which a script is told where it listens to people or programs: not where ranks meet (`--port` alone)."""
 _TOOLS = frozenset(
     """ls cat echo true false env printenv id whoami pwd cd mkdir touch ln rm cp mv chmod chown date df du find tree
     file stat wc diff less awk sed grep sort head tee xargs test [ which whereis type command export source . set
@@ -68,6 +74,12 @@ _ASKS = frozenset({"--help", "--version"})
 _SETUP = "setup.py"
 _MOMENTS = 600
 """Seconds: a container that sleeps for longer is kept for people who work in it."""
+
+
+def listens(arguments: Sequence[str]) -> bool:
+    """Whether a script is told to listen to everybody: web UIs and APIs are, whatever they are called."""
+    pairs = (f"{word}={after}" for word, after in pairwise(arguments))
+    return any(map(_LISTENS.match, (*arguments, *pairs)))
 
 
 def is_tool(command: Sequence[str]) -> bool:

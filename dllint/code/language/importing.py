@@ -83,9 +83,18 @@ class Importing:
 
 def imported_modules(table: ModuleTable, module: Module) -> Iterator[Module]:
     """The modules of the project that a module's import statements mean, packages on their way too."""
-    for node in ast.walk(module.scope.node):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield from modules_meant(table, module, node)
+    for node in _statements(module):
+        yield from modules_meant(table, module, node)
+
+
+def modules_of_use(table: ModuleTable, module: Module) -> Iterator[Module]:
+    """The modules of the project that a module's import statements bring something of."""
+    for node in _statements(module):
+        yield from modules_used(table, module, node)
+
+
+def _statements(module: Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    return (node for node in ast.walk(module.scope.node) if isinstance(node, (ast.Import, ast.ImportFrom)))
 
 
 def modules_meant(table: ModuleTable, module: Module, node: ast.Import | ast.ImportFrom) -> Iterator[Module]:
@@ -97,6 +106,43 @@ def modules_meant(table: ModuleTable, module: Module, node: ast.Import | ast.Imp
         names = [node.module or "", *(start + alias.name for alias in node.names)]
         found = [_from(table, module, node.level, name) for name in names]
     yield from (other for other in found if other is not None)
+
+
+def modules_used(table: ModuleTable, module: Module, node: ast.Import | ast.ImportFrom) -> Iterator[Module]:
+    """The modules of the project that one import statement brings something of. As `modules_meant`, but where a package
+    only passes a name on, `from package import name` is the module that has it: of what else the package imports, that
+    statement brings nothing."""
+    if isinstance(node, ast.Import):
+        yield from modules_meant(table, module, node)
+        return
+    start = f"{node.module}." if node.module else ""
+    base = _from(table, module, node.level, node.module or "")
+    for alias in node.names:
+        submodule = _from(table, module, node.level, start + alias.name)
+        holder = submodule or (base and _holder(table, base, alias.name, set()))
+        if holder is not None:
+            yield holder
+
+
+def _holder(table: ModuleTable, module: Module, name: str, seen: set[Module]) -> Module:
+    """The module that a name of another comes from; that one itself where it binds it, or nobody sees who does."""
+    if not module.is_package or name == "*" or module in seen:
+        return module
+    seen.add(module)
+    bindings = module.scope.index().bindings
+    for node in (binding.node for binding in bindings.get(name) or bindings.get("*", ())):
+        if not isinstance(node, ast.ImportFrom):
+            return module
+        source = _from(table, module, node.level, node.module or "")
+        held = next((alias.name for alias in node.names if name == (alias.asname or alias.name)), "")
+        if source is not None and (held or _binds(source, name)):
+            return _holder(table, source, held or name, seen)
+    return module
+
+
+def _binds(module: Module, name: str) -> bool:
+    bindings = module.scope.index().bindings
+    return name in bindings or "*" in bindings
 
 
 def _from(table: ModuleTable, module: Module, level: int, name: str) -> Module | None:
