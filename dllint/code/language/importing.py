@@ -130,7 +130,8 @@ def _holder(table: ModuleTable, module: Module, name: str, seen: set[Module]) ->
         return module
     seen.add(module)
     bindings = module.scope.index().bindings
-    for node in (binding.node for binding in bindings.get(name) or bindings.get("*", ())):
+    for binding in bindings.get(name) or bindings.get("*", []):
+        node = binding.node
         if not isinstance(node, ast.ImportFrom):
             return module
         source = _from(table, module, node.level, node.module or "")
