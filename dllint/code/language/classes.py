@@ -179,6 +179,12 @@ def _sets_any_attribute(made: FunctionScope) -> bool:
     return False
 
 
+def sets_by_text(cls: ClassScope) -> bool:
+    """Whether a class sets attributes by names that are not spelled out: `setattr(self, name, value)`, `__dict__`."""
+    methods = [method.index() for method in cls.methods.values()]
+    return any(m.calls_of("setattr") or any(a.attr == "__dict__" for a in m.attributes) for m in methods)
+
+
 def _or_replaced(ev: Evaluator, value: Instance | ClassRef, name: str, found: Values) -> Values:
     """The value of a class, or what an object of it is given from outside: `config.num_workers = 4`."""
     made = method(ev, value.cls, "__init__")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis
-from dllint.code.language import classes, collecting, elements, folding, options
+from dllint.code.language import asking, classes, collecting, elements, folding, options
 from dllint.code.language.links import parent, set_parent
 from dllint.code.language.scopes import last_name
 from dllint.code.language.values import (
@@ -298,44 +298,6 @@ def _length(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     return (Number(0, None, call),)
 
 
-def _isinstance(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
-    if len(call.args) != 2:
-        return UNKNOWNS
-    wanted = ev.infer(call.args[1], frame)
-    found = [_is_a(ev, value, kind) for value in ev.infer(call.args[0], frame) for kind in wanted]
-    return merge((UNKNOWN if is_a is None else Const(is_a, call, frame.scope),) for is_a in found)
-
-
-_BUILT_IN: dict[str, type] = {
-    f"builtins.{kind.__name__}": kind for kind in (bool, dict, float, int, list, set, str, tuple)
-}
-
-
-def _is_a(ev: Evaluator, value: Value, kind: Value) -> bool | None:
-    """Whether an object is of a class; None if that is not known."""
-    if isinstance(value, Instance):
-        order = classes.mro(ev, value.cls)
-        if isinstance(kind, ClassRef):
-            return kind.cls in order
-        if isinstance(kind, External):
-            return True if kind.name in order else None if "?" in order else _is_library_a(order, kind.name)
-    if isinstance(value, Const):
-        built_in = _BUILT_IN.get(kind.name) if isinstance(kind, External) else None
-        if built_in is not None:
-            return isinstance(value.value, built_in)
-        return False if value.value is None and isinstance(kind, ClassRef) else None
-    if isinstance(value, Product) and isinstance(kind, External) and value.name.startswith("torch.utils.data."):
-        return _is_library_a((value.name,), kind.name)
-    return None
-
-
-def _is_library_a(names: tuple[classes.Base, ...], wanted: str) -> bool | None:
-    """Only of torch's own dataset classes is it known which derive from IterableDataset."""
-    if wanted != "torch.utils.data.IterableDataset":
-        return None
-    return any(name in apis.ITERABLE_BASES for name in names)
-
-
 def _field(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     """`dataclasses.field(default_factory=Config)`: what a new object gets."""
     if call.args:
@@ -358,20 +320,6 @@ def _made(ev: Evaluator, factory: Value, call: ast.Call, frame: Frame) -> Values
     return ev.returned(factory, None, frame) if isinstance(factory, Function) else UNKNOWNS
 
 
-_MOST_NAMES = 12
-
-
-def _getattr(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
-    """What has the name that a text says, or any of those that it may say: `getattr(transforms, args.transform)`."""
-    names = ev.infer(call.args[1], frame)[:_MOST_NAMES] if len(call.args) > 1 else ()
-    texts = [name.value for name in names if isinstance(name, Const) and isinstance(name.value, str)]
-    if not texts:
-        return UNKNOWNS
-    found = [ev.attribute(v, text, call, frame) for text in texts for v in ev.infer(call.args[0], frame)]
-    default = ev.infer(call.args[2], frame) if len(call.args) > 2 else ()
-    return merge([*found, default, () if len(texts) == len(names) else UNKNOWNS])
-
-
 _HANDLERS: dict[str, Handler] = {
     "builtins.super": _super,
     "functools.partial": _partial,
@@ -392,8 +340,9 @@ _HANDLERS: dict[str, Handler] = {
     "builtins.map": collecting.map_call,
     "builtins.filter": collecting.filter_call,
     "builtins.next": collecting.next_call,
-    "builtins.getattr": _getattr,
     "dataclasses.field": _field,
     "pydantic.Field": _field,
-    "builtins.isinstance": _isinstance,
+    "builtins.isinstance": asking.isinstance_call,
+    "builtins.hasattr": asking.hasattr_call,
+    "builtins.getattr": asking.getattr_call,
 }

@@ -116,18 +116,12 @@ def _of_flag(ev: Evaluator, flag: ast.Attribute, frame: Frame) -> bool | None:
     found = {write.binding.value.value for write in stored if isinstance(write.binding.value, ast.Constant)}
     if not stored or found not in ({True}, {False}) or not all(_is_flag(write) for write in stored):
         return None
-    return None if any(map(_sets_by_text, family)) or _is_set_elsewhere(ev, flag.attr) else found.pop() is True
+    return None if any(map(classes.sets_by_text, family)) or _is_set_elsewhere(ev, flag.attr) else found.pop() is True
 
 
 def _is_flag(write: AttributeWrite) -> bool:
     value = write.binding.value
     return not write.element and isinstance(value, ast.Constant) and isinstance(value.value, bool)
-
-
-def _sets_by_text(cls: ClassScope) -> bool:
-    """Whether a class sets attributes by names that are not spelled out: `setattr(self, name, value)`, `__dict__`."""
-    methods = [method.index() for method in cls.methods.values()]
-    return any(m.calls_of("setattr") or any(a.attr == "__dict__" for a in m.attributes) for m in methods)
 
 
 def _is_set_elsewhere(ev: Evaluator, name: str) -> bool:

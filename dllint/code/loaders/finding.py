@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.apis import LoaderApi
-from dllint.code.language import classes, conditions
+from dllint.code.language import choices, classes, conditions
 from dllint.code.language.arguments import Argument, alternatives
 from dllint.code.language.libcalls import merged_call
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
-from dllint.code.language.scopes import FunctionScope, Scope, last_name
+from dllint.code.language.scopes import FunctionScope, Scope, dotted, last_name
 from dllint.code.language.values import (
     ClassRef,
     Const,
@@ -42,8 +42,6 @@ _MOST_COMPARED = 200
 """Ways by which one construction is reached among which those are chosen."""
 _MOST_OF_A_MODULE = 10_000
 """Constructions in one file. More were written by a program."""
-_DECLARING = frozenset({"add_argument", "option", "Option", "field", "Field"})
-"""What says what an option or a field is where nobody sets it."""
 _MOST_OUTER = 6
 """Ways by which the function is entered whose call leads to a construction."""
 
@@ -194,16 +192,27 @@ def _is_come_to(program: Program, call: ast.Call, frame: Frame) -> bool:
 
 
 def _is_spelled_out(program: Program, test: ast.expr, frame: Frame) -> bool:
-    """Whether a test asks for what calls give in so many words: options and fields of configs are set from outside."""
-    names = [node for node in ast.walk(test) if isinstance(node, ast.Name)]
-    values = [value for name in names for value in program.evaluator.values(name, frame)]
-    return bool(values) and all(isinstance(value, Const) and _is_argument(value.node) for value in values)
+    """Whether a test asks for what calls give in so many words, or for an option whose choices all come out alike:
+    other options, and fields of configs, are set from outside."""
+    ev = program.evaluator
+    asked = [(name, value) for name in _names(test) for value in ev.values(name, frame)]
+    return bool(asked) and all(
+        isinstance(value, Const)
+        and (
+            (isinstance(name, ast.Name) and choices.is_argument(value.node))
+            or choices.agree_on(ev, test, name, value, frame)
+        )
+        for name, value in asked
+    )
 
 
-def _is_argument(node: ast.AST) -> bool:
-    around = parent(node)
-    around = parent(around) if isinstance(around, ast.keyword) else around
-    return isinstance(around, ast.Call) and last_name(around.func) not in _DECLARING
+def _names(test: ast.AST) -> Iterator[ast.expr]:
+    """The names in a test, and the attributes of names: each with all its dots."""
+    if isinstance(test, (ast.Name, ast.Attribute)) and dotted(test):
+        yield test
+        return
+    for part in ast.iter_child_nodes(test):
+        yield from _names(part)
 
 
 def _most_different(frames: list[Frame], most: int) -> list[Frame]:
