@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dllint.code.language.containers import filled_later
+from dllint.code.language.dict_changes import Change, changes, later_changes
 from dllint.code.language.evaluator import Evaluator
-from dllint.code.language.links import Block, block_of, parent, scope_of
+from dllint.code.language.links import Block, block_of, scope_of
 from dllint.code.language.reaching import reaching
-from dllint.code.language.scopes import FunctionScope, Scope
-from dllint.code.language.values import Collection, Frame, Values
+from dllint.code.language.scopes import FunctionScope, Scope, dotted
+from dllint.code.language.values import Collection, Frame, Values, merge
 from dllint.records import dataclass, field
 
 _MOST_DICTS = 4
@@ -33,15 +33,20 @@ class Argument:
     """False if it is passed on some ways only."""
     block: Block | None = None
     """Where it is passed on some ways only: the block that these ways pass."""
-    alone: bool = True
-    """Whether nothing else is passed under its name, on any way."""
+    surely: bool = False
+    """Whether on the other ways something else is passed under its name."""
+    others: list[Argument] = field(default_factory=list)
+    """What else may be passed under its name."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing else is passed under its name, on any way."""
+        return not self.others
 
     def values(self, ev: Evaluator) -> Values:
         """What the argument can be, if it is passed."""
-        return ev.values(self.node, self.frame)
-
-
-_MUTATING = ("pop", "setdefault", "update")
+        found = ev.values(self.node, self.frame)
+        return merge([found, *(other.values(ev) for other in self.others)]) if self.others else found
 
 
 @dataclass(slots=True)
@@ -60,7 +65,9 @@ class Arguments:
         if earlier is None or argument.certain:
             self.named[argument.name] = argument
         else:
-            earlier.certain = earlier.alone = False
+            earlier.surely = earlier.surely or earlier.certain
+            earlier.certain = False
+            earlier.others.append(argument)
 
 
 def alternatives(ev: Evaluator, call: ast.Call, frame: Frame) -> Iterator[Arguments]:
@@ -127,12 +134,11 @@ def _splat(ev: Evaluator, found: Arguments, node: ast.expr, frame: Frame, depth:
             return
     values: Values = (found.chosen[id(node)],) if id(node) in found.chosen else ev.values(node, frame)
     for value in values:
-        if isinstance(value, Collection) and value.kind == "dict" and value.each is None:
-            _from_dict(ev, found, value, len(values) == 1, depth)
-            _filled_elsewhere(found, value, node, len(values) == 1)
+        if isinstance(value, Collection) and value.kind == "dict":
+            _from_changed(ev, found, value, node, frame, len(values) == 1, depth)
         else:
             found.open = True
-    if isinstance(node, ast.Name):
+    if isinstance(node, (ast.Name, ast.Attribute)):
         _mutations(ev, found, node, frame)
 
 
@@ -142,28 +148,50 @@ def _is_as_passed(scope: FunctionScope, node: ast.Name) -> bool:
     return len(bindings) < 2 or all(binding.kind == "parameter" for binding in reaching(bindings, node))
 
 
-def _from_dict(ev: Evaluator, found: Arguments, value: Collection, certain: bool, depth: int) -> None:
+def _from_changed(
+    ev: Evaluator, found: Arguments, value: Collection, node: ast.expr, frame: Frame, certain: bool, depth: int
+) -> None:
+    """Take in a dict, and what other functions than this one do to it before."""
+    own = Arguments(chosen=found.chosen)
+    _from_dict(ev, own, value, depth)
+    for change, scope, always in later_changes(ev, value, node, frame):
+        if always is None or (not change.method and change.name is None and change.whole_loop is None):
+            _forget(own, change)
+        else:
+            _apply(ev, own, change, value.frame if scope is value.frame.scope else Frame(scope), always)
+    found.open = found.open or own.open
+    for argument in own.named.values():
+        argument.certain = argument.certain and certain
+        argument.surely = argument.surely and certain
+        found.add(argument)
+
+
+def _from_dict(ev: Evaluator, found: Arguments, value: Collection, depth: int) -> None:
+    if value.each is not None:
+        copied = _copied(value.node)
+        if copied is None:
+            found.open = True
+        else:
+            _splat(ev, found, copied, value.frame, depth + 1)
     for key, item in zip(value.keys, value.items, strict=False):
         if key is None:  # a splat within the dict display
             _splat(ev, found, item, value.frame, depth + 1)
             continue
         name = key if isinstance(key, str) else key.value if isinstance(key, ast.Constant) else None
         if isinstance(name, str):
-            found.add(Argument(name, item, value.frame, item, certain))
+            found.add(Argument(name, item, value.frame, item))
         else:
             found.open = True
 
 
-def _filled_elsewhere(found: Arguments, value: Collection, node: ast.expr, certain: bool) -> None:
-    """What the function or module that made a dict puts into it: `OPTIONS["device"] = "cuda"`."""
-    for binding in filled_later(value):
-        statement = binding.node
-        if not isinstance(statement, ast.Assign) or scope_of(statement) is scope_of(node):
-            continue
-        for key in (target.slice for target in statement.targets if isinstance(target, ast.Subscript)):
-            if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                always = certain and block_of(statement).owner is None
-                found.add(Argument(key.value, statement.value, value.frame, statement, always))
+def _copied(node: ast.AST) -> ast.expr | None:
+    """The dict in `{key: value for key, value in options.items()}`."""
+    if not isinstance(node, ast.DictComp) or len(node.generators) > 1 or node.generators[0].ifs:
+        return None
+    target, source = node.generators[0].target, node.generators[0].iter
+    function = source.func if isinstance(source, ast.Call) else None
+    pair = ast.unparse(target) == f"({ast.unparse(node.key)}, {ast.unparse(node.value)})"
+    return function.value if pair and isinstance(function, ast.Attribute) and function.attr == "items" else None
 
 
 def _passed_on(ev: Evaluator, found: Arguments, scope: FunctionScope, frame: Frame, depth: int) -> None:
@@ -179,42 +207,22 @@ def _passed_on(ev: Evaluator, found: Arguments, scope: FunctionScope, frame: Fra
             found.add(argument)
 
 
-def _mutations(ev: Evaluator, found: Arguments, node: ast.Name, frame: Frame) -> None:
+def _mutations(ev: Evaluator, found: Arguments, node: ast.Name | ast.Attribute, frame: Frame) -> None:
     """What `d["key"] = value`, `d.update(...)` and `d.pop("key")` change before the dict is used."""
     scope = scope_of(node).index()
     here, line = block_of(node), node.lineno
-    first, last = _bound_between(scope, node)
-    for target in scope.subscripts:
-        stored = isinstance(target.ctx, ast.Store) and isinstance(target.value, ast.Name) and target.value.id == node.id
-        if not stored or not first <= target.lineno <= line or block_of(target).excludes(here):
-            continue
-        statement = parent(target)
-        key = target.slice.value if isinstance(target.slice, ast.Constant) else None
-        if not isinstance(statement, ast.Assign) or not isinstance(key, str):
-            found.open = True
-            continue
-        certain = block_of(target).holds(here) and target.lineno >= last
-        found.add(Argument(key, statement.value, frame, statement, certain, None if certain else block_of(target)))
-    changing = sorted((call for name in _MUTATING for call in scope.calls_of(name)), key=lambda call: call.lineno)
-    for call in changing:
-        function = call.func
-        if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
-            continue
-        if function.value.id != node.id or not first <= call.lineno <= line or block_of(call).excludes(here):
-            continue
-        certain = block_of(call).holds(here) and call.lineno >= last
-        _mutating_call(ev, found, function.attr, call, frame, certain)
-    for deleted in scope.deletes:
-        block = block_of(deleted)
-        if not isinstance(deleted, ast.Subscript) or not first <= deleted.lineno <= line or block.excludes(here):
-            continue
-        if isinstance(deleted.value, ast.Name) and deleted.value.id == node.id:
-            _taken_out(found, deleted.slice, block.holds(here) and deleted.lineno >= last)
+    found_changes = changes(scope, dotted(node))
+    first, last = _bound_between(scope, node) if found_changes else (0, 0)
+    for change in found_changes:
+        if first <= change.line <= line and not change.block.excludes(here):
+            _apply(ev, found, change, frame, change.block.holds(here) and change.line >= last)
 
 
-def _bound_between(scope: Scope, node: ast.Name) -> tuple[int, int]:
+def _bound_between(scope: Scope, node: ast.Name | ast.Attribute) -> tuple[int, int]:
     """The lines of the first and the last place that a name may have got its value at: what changes the dict before
     the first changes another one, what changes it before the last perhaps."""
+    if isinstance(node, ast.Attribute):
+        return _stored_between(scope, node)
     bindings = scope.bindings.get(node.id, [])
     if len(bindings) < 2:
         return 0, 0
@@ -223,33 +231,55 @@ def _bound_between(scope: Scope, node: ast.Name) -> tuple[int, int]:
     return min(before, default=0), max(before, default=0)
 
 
-def _taken_out(found: Arguments, key: ast.expr, certain: bool) -> None:
-    """`options.pop("key")`, `del options["key"]`."""
-    name = key.value if isinstance(key, ast.Constant) else None
-    if certain and isinstance(name, str):
+def _stored_between(scope: Scope, node: ast.Attribute) -> tuple[int, int]:
+    stored = [write.node for write in scope.writes if not write.element and dotted(write.target) == dotted(node)]
+    before = [one for one in stored if getattr(one, "lineno", 0) <= node.lineno]
+    surely = [one for one in before if block_of(one).holds(block_of(node))]
+    first, last = (max((getattr(one, "lineno", 0) for one in some), default=0) for some in (surely, before))
+    return first, last
+
+
+def _apply(ev: Evaluator, found: Arguments, change: Change, frame: Frame, certain: bool) -> None:
+    """Take in what one change does to a dict; uncertain where it is not always run."""
+    block = None if certain else change.block
+    if change.method == "update":
+        _update(ev, found, change, frame, certain)
+    elif change.method in ("pop", "clear", "popitem"):
+        _taken_out(found, change, certain)
+    elif change.method == "setdefault":
+        if change.name is not None and change.name not in found.named and change.value is not None:
+            sure = certain and not found.open
+            found.add(Argument(change.name, change.value, frame, change.value, sure))
+    elif change.value is None or (change.name is None and change.whole_loop is None):
+        found.open = True
+    else:
+        for name in list(found.named) if change.name is None else [change.name]:
+            found.add(Argument(name, change.value, frame, change.node, certain, block))
+
+
+def _forget(found: Arguments, change: Change) -> None:
+    """Some other function may change the dict, nobody knows when."""
+    found.open = True
+    for name in list(found.named) if change.name is None else [change.name]:
         found.named.pop(name, None)
+
+
+def _taken_out(found: Arguments, change: Change, certain: bool) -> None:
+    """`options.pop("key")`, `del options["key"]`, `options.clear()`."""
+    whole = change.method == "clear"
+    if certain and (whole or change.name is not None):
+        for name in list(found.named) if whole else [change.name]:
+            found.named.pop(name or "", None)
         return
     for argument in found.named.values():
-        if argument.name == name or not isinstance(name, str):
-            argument.certain = False
+        if change.name in (None, argument.name):
+            argument.certain = argument.surely = False
 
 
-def _mutating_call(ev: Evaluator, found: Arguments, method: str, call: ast.Call, frame: Frame, certain: bool) -> None:
-    if method in ("pop", "setdefault") and call.args and isinstance(call.args[0], ast.Constant):
-        name = str(call.args[0].value)
-        if method == "pop":
-            _taken_out(found, call.args[0], certain)
-        elif method == "setdefault" and name in found.named:
-            return
-        elif method == "setdefault" and len(call.args) > 1:
-            found.add(Argument(name, call.args[1], frame, call.args[1], certain and not found.open))
-    elif method == "update":
-        _update(ev, found, call, frame, certain)
-
-
-def _update(ev: Evaluator, found: Arguments, call: ast.Call, frame: Frame, certain: bool) -> None:
-    """Take in `d.update(...)`; uncertain where it is not always run."""
-    changed = Arguments()
+def _update(ev: Evaluator, found: Arguments, change: Change, frame: Frame, certain: bool) -> None:
+    """Take in `d.update(...)`."""
+    changed, call = Arguments(), change.node
+    assert isinstance(call, ast.Call)
     for mapping in call.args:
         _splat(ev, changed, mapping, frame, _DEEPEST)
     for keyword in call.keywords:
@@ -258,11 +288,8 @@ def _update(ev: Evaluator, found: Arguments, call: ast.Call, frame: Frame, certa
     found.open = found.open or changed.open
     for argument in changed.named.values():
         argument.certain = argument.certain and certain
-        argument.block = argument.block if certain else block_of(call)
-        if certain or argument.name not in found.named:
-            found.add(argument)
-        else:
-            found.named[argument.name].certain = found.named[argument.name].alone = False
+        argument.block = argument.block if certain else change.block
+        found.add(argument)
 
 
 def name_positional(found: Arguments, names: tuple[str, ...]) -> dict[str, Argument]:

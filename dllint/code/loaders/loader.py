@@ -178,7 +178,7 @@ class Loader:
         values = argument.values(self.program.evaluator)
         if name == "num_workers" and self.api.default_workers:
             values = merge([default if isinstance(v, Const) and v.value is None else (v,) for v in values])
-        if argument.certain:
+        if argument.certain or argument.surely:
             return Option(name, values, argument, False)
         otherwise = default if self._is_left_out_by_branch(argument) else UNKNOWNS
         return Option(name, merge([values, otherwise]), argument, None)

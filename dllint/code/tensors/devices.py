@@ -244,11 +244,12 @@ def _are_cuda_types(values: Values) -> bool:
 def _to(program: Program, argument: Argument | None, text: str) -> Transfer | None:
     if argument is None:
         return None
-    device = named(program, argument.node, argument.frame)
+    values = argument.values(program.evaluator)
+    device = of_values(program, values)
     if device is Device.NONE:
         return None
-    known = can_be_cuda(program, argument.values(program.evaluator))
-    certain = device if argument.certain else Device.MAYBE
+    known = can_be_cuda(program, values)
+    certain = device if argument.certain or argument.surely else Device.MAYBE
     return Transfer(certain, text.replace("...", ast.unparse(argument.node)[:40]), known, argument)
 
 
