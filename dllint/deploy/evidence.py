@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from dllint.deploy.command_words import simple_commands
@@ -18,7 +17,8 @@ from dllint.deploy.images import Image, built_for, words_of
 from dllint.deploy.loading import may_load, trains_by_hand
 from dllint.deploy.pages import session, speaks_of_else
 from dllint.deploy.remounts import heed
-from dllint.deploy.runs import ScriptRun
+from dllint.deploy.runs import ScriptRun, Started
+from dllint.deploy.tested import RUNNERS, only_tests, runs_tests, tests_start_workers
 from dllint.deploy.tools import SERVES, is_tool, listens
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Start, Workload
@@ -48,11 +48,14 @@ _EXAMPLES = pattern(
     r"|git clone (?:-\S+ )*\S*huggingface/(?:transformers|trl|peft)(?:\.git)?(?=\s|$))"
 )
 """Where scripts of transformers and TRL lie, or are fetched from."""
-_TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "tox", "nox"})
 _TRAINS = pattern(
     r"(?:^|[/_.-])(?:pre|re)?(?:train|fine-?tune|finetuning|training|fit)(?:[/_.-]|$|er\b)", re.IGNORECASE
 )
-_NO_TRAINER = pattern(r"(?:^|[_.-])(?:infer(?:ence)?|predict(?:ion|or)?|serv(?:e|ing)|api|export)$", re.IGNORECASE)
+_NO_TRAINER = pattern(
+    r"(?:^|[_.-])(?:infer(?:ence)?|predict(?:ion|or)?|serv(?:e|ing)|api|export|tensorboard|mlflow|(?:web[_-]?)?ui"
+    r"|dashboard|frontend|gradio|streamlit|demo|download(?:er)?|prepare|preprocess(?:ing|or)?|convert(?:er)?)$",
+    re.IGNORECASE,
+)
 """What a container is called that does not train, where nothing but its image says that it might."""
 _WORKERS_GIVEN = pattern(rb"\b\w*num_workers\w*[ \t]*=[ \t]*([^\s,)=]+)")
 _NO_WORKERS = pattern(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers", re.IGNORECASE)
@@ -73,11 +76,11 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
     words = words_of(workload, image)
     found = Training(workload, plan, "", words)
     commands = found.commands
-    if _switches_workers_off(words) or found.has_no_workers or _is_other(commands, found.runs):
+    if _switches_workers_off(words) or found.has_no_workers or _is_other(found):
         return None
-    if not found.loaders and (_leaves_workers_out(found, plan) or _gives_no_workers(found)):
+    if not found.loaders and (_leaves_workers_out(found, plan) or _gives_no_workers(found) or _is_tiny(found)):
         return None
-    if _only_tests(commands) and _tests_start_no_workers(plan):
+    if only_tests(commands) and not tests_start_workers(found, image):
         return None
     if not found.runs and (_project_has_no_workers(plan) or _serves(commands)):
         return None
@@ -98,9 +101,9 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
         return ""
     if workload.is_training:
         return f"{workload.launcher.name} starts it as a PyTorch training job"
-    if any(_is_launcher(command) for command in commands):
+    if any(map(_launches, found.started)):
         return "its command is a launcher of PyTorch training"
-    if workload.launcher.checks and not _may_train(commands, found, plan):
+    if workload.launcher.checks and not _may_train(commands, found, image):
         return ""
     return _why_by_image(found, plan, image)
 
@@ -147,17 +150,15 @@ def _is_made_to_serve(image: Image, found: Training, plan: Plan) -> bool:
     alone = Training(found.workload, plan, "", image.command)
     if not alone.runs:
         return _serves(alone.commands)
-    return any(map(_is_server, alone.runs)) and _is_other(alone.commands, alone.runs)
+    return any(map(_is_server, alone.runs)) and _is_other(alone)
 
 
-def _may_train(commands: list[list[str]], found: Training, plan: Plan) -> bool:
+def _may_train(commands: list[list[str]], found: Training, image: Image | None) -> bool:
     """Whether a job of CI runs a script that says so, one that is not seen, or tests that start workers."""
-    runs = [run for run in found.runs if not is_tool(list(run.words)) and run.script not in _TEST_RUNNERS]
+    runs = [run for run in found.runs if not is_tool(list(run.words)) and run.script not in RUNNERS]
     if any(run.module is None or _says_training(run.script) for run in runs):
         return True
-    return any(_runs_tests(command) for command in commands) and any(
-        loader.module.is_test and not loader.has_no_workers for loader in plan.program.loaders
-    )
+    return any(map(runs_tests, commands)) and tests_start_workers(found, image)
 
 
 def training_image(workload: Workload, image: Image | None, plan: Plan) -> str:
@@ -196,14 +197,21 @@ def _is_library(texts: Sequence[str]) -> bool:
     return texts[0] in _LIBRARY_TRAINERS
 
 
-def _is_other(commands: list[list[str]], runs: list[ScriptRun]) -> bool:
+def _is_other(found: Training) -> bool:
     """Whether all that runs is something else than training: a tool, a server, a question to the interpreter."""
-    if not commands or any(_is_launcher(command) and not is_tool(command) for command in commands):
+    if not found.commands or any(_launches(each) and not is_tool(each.command) for each in found.started):
         return False
-    runs = [run for run in runs if not is_tool(list(run.words))]
+    runs = [run for run in found.runs if not is_tool(list(run.words))]
     if runs:
         return all(map(_is_server, runs))
-    return all(is_tool(command) for command in commands)
+    return all(map(is_tool, found.commands))
+
+
+def _launches(each: Started) -> bool:
+    """Whether a launcher of PyTorch starts anything but a server (`accelerate launch api.py`)."""
+    if not each.command or not each.command[0] or not _is_launcher(each.command):
+        return False
+    return each.run is None or not _is_server(each.run)
 
 
 def _is_server(run: ScriptRun) -> bool:
@@ -216,6 +224,13 @@ def _is_server(run: ScriptRun) -> bool:
 def _serves(commands: list[list[str]]) -> bool:
     """Whether one of the commands starts a server."""
     return any(SERVES.search(os.path.basename(command[0])) for command in commands)
+
+
+def _is_tiny(found: Training) -> bool:
+    """Whether what runs is called after MNIST: hundreds of its batches fit into the default."""
+    image = found.workload.image
+    named = [] if image is None else [image.value or image.text]
+    return any("mnist" in name.lower() for name in (*named, *(run.script for run in found.runs)))
 
 
 def _gives_no_workers(found: Training) -> bool:
@@ -246,28 +261,10 @@ def _leaves_workers_out(found: Training, plan: Plan) -> bool:
     return plan.use(scripts, trainers)
 
 
-def _only_tests(commands: list[list[str]]) -> bool:
-    """Whether all that runs is a test runner, and tools that make things ready for it."""
-    tests = [command for command in commands if _runs_tests(command)]
-    return bool(tests) and all(command in tests or is_tool(command) for command in commands)
-
-
-def _runs_tests(command: Sequence[str]) -> bool:
-    return os.path.basename(command[0]) in _TEST_RUNNERS or any(
-        before == "-m" and word in _TEST_RUNNERS for before, word in pairwise(command)
-    )
-
-
-def _tests_start_no_workers(plan: Plan) -> bool:
-    """Whether none of the project's tests, as far as they are seen, builds a loader that may have workers."""
-    loaders = plan.program.loaders
-    return not any(loader.module.is_test and not loader.has_no_workers for loader in loaders)
-
-
 def _says_so(found: Training) -> bool:
     """Whether any of the commands is called a training, or starts one by a launcher."""
     scripts = [run.script for run in found.runs] + [word for command in found.commands for word in command[:2]]
-    return any(map(_says_training, scripts)) or any(map(_is_launcher, found.commands))
+    return any(map(_says_training, scripts)) or any(map(_launches, found.started))
 
 
 def _says_training(script: str) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from dllint.deploy.runs import ScriptRun
 
 _STARTS_RANKS = ("torchrun", "launch", "nproc", "mpirun", "deepspeed", "srun")
 """Words of commands that start a program several times."""
+_NUMBERS = frozenset({"-n", "-np", "--np", "--ntasks", "--nproc_per_node", "--nproc-per-node", "--num_processes"})
+"""Options of theirs that say how often."""
 _MOST = 64
 """Ranks of one machine: a larger number is none."""
 
@@ -39,7 +42,11 @@ _STARTERS = {
 
 def may_start_ranks(words: Sequence[str]) -> bool:
     """Whether a command may start a program several times."""
-    return any(word in text for text in words for word in _STARTS_RANKS)
+    if not any(word in text for text in words for word in _STARTS_RANKS):
+        return False
+    numbers = [after for word, after in pairwise(words) if word in _NUMBERS]
+    numbers += [value for name, _, value in (word.partition("=") for word in words) if value and name in _NUMBERS]
+    return set(numbers) != {"1"}
 
 
 def ranks(run: ScriptRun | None) -> int:

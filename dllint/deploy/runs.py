@@ -11,6 +11,7 @@ from dllint.deploy.command_words import PYTHON, called_modules, simple_commands,
 from dllint.deploy.entry_points import entry_point
 from dllint.deploy.followed import inner_of
 from dllint.deploy.nearest import closest, parts_of
+from dllint.deploy.tools import installs
 from dllint.records import dataclass
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def started(words: Sequence[str], folder: str, plan: Plan, depth: int = 0) -> It
     """What a container's words start, also by scripts and Makefiles of the project, which are gone into."""
     for command in map(without_prefix, simple_commands(words)):
         run = _python_run(command, folder, plan)
-        inner = inner_of(command, folder, plan) if run is None and depth < _DEEPEST else None
+        is_followed = run is None and depth < _DEEPEST and not (command and installs(command))
+        inner = inner_of(command, folder, plan) if is_followed else None
         if inner is None:
             yield Started(command, run)
             continue

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from dllint.deploy.command_words import PYTHON
 from dllint.deploy.makefiles import goals_of
+from dllint.deploy.wrappers import SHELLS
 from dllint.patterns import pattern
 
 SERVES = pattern(
@@ -24,6 +25,10 @@ _LISTENS = pattern(
     r"|--(?:host|ip|bind|addr(?:ess)?)=(?:0\.0\.0\.0|::|\*)(?::\d+)?$"
 )
 """Options by which a script is told where it listens to people or programs: not where ranks meet (`--port` alone)."""
+_INSTALLS = pattern(
+    r"(?!.*(?:train|run|start|launch))(?:install|build|compile)(?:[-_.][\w.-]*)?\.(?:sh|bash)", re.IGNORECASE
+)
+"""What a shell script is called that installs or builds something, and leaves it at that."""
 _TOOLS = frozenset(
     """ls cat echo true false env printenv id whoami pwd cd mkdir touch ln rm cp mv chmod chown date df du find tree
     file stat wc diff less awk sed grep sort head tee xargs test [ which whereis type command export source . set
@@ -82,6 +87,13 @@ def listens(arguments: Sequence[str]) -> bool:
     return any(map(_LISTENS.match, (*arguments, *pairs)))
 
 
+def installs(command: Sequence[str]) -> bool:
+    """Whether a command is a shell script that only installs or builds something, by its name."""
+    words = [word for word in command[:3] if not word.startswith("-")]
+    script = next((os.path.basename(word) for word in words if os.path.basename(word) not in SHELLS), "")
+    return _INSTALLS.fullmatch(script) is not None
+
+
 def is_tool(command: Sequence[str]) -> bool:
     """Whether a command, without the words that only run it, trains nothing."""
     head, rest = os.path.basename(command[0]), command[1:]
@@ -89,7 +101,7 @@ def is_tool(command: Sequence[str]) -> bool:
         return True
     if head in _MAY_TRAIN:
         return not any(word in _MAY_TRAIN[head].split() for word in rest)
-    if head in _TOOLS or SERVES.search(head):
+    if head in _TOOLS or SERVES.search(head) or installs(command):
         return True
     if head in _MAKERS:
         return all(map(_CHORES.search, goals_of(rest).targets))

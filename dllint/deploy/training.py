@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -94,12 +95,7 @@ class Training:
 
     def fits(self, size: int) -> bool:
         """Whether all its loaders together certainly need no more than half of so many bytes."""
-        working = [loader for loader in self.loaders if loader.most_workers != 0]
-        if not working or may_start_ranks(self.words):
-            return False
-        demands = [loader.demand(self.plan.settings.batch_bytes) for loader in working]
-        known = [demand.bytes for demand in demands if demand is not None and demand.is_exact]
-        return len(known) == len(demands) and 2 * sum(known) <= size
+        return not may_start_ranks(self.words) and fit(self.loaders, size, self.plan.settings.batch_bytes)
 
     @property
     def starts_workers(self) -> bool:
@@ -126,3 +122,10 @@ class Training:
     def has_no_workers(self) -> bool:
         """Whether its scripts have loaders, and all of them run without workers."""
         return bool(self.loaders) and all(loader.most_workers == 0 for loader in self.loaders)
+
+
+def fit(loaders: Iterable[LoaderRun], size: int, batch_bytes: int | None) -> bool:
+    """Whether loaders with workers certainly need, all together, no more than half of so many bytes."""
+    demands = [loader.demand(batch_bytes) for loader in loaders if loader.most_workers != 0]
+    known = [demand.bytes for demand in demands if demand is not None and demand.is_exact]
+    return bool(demands) and len(known) == len(demands) and 2 * sum(known) <= size

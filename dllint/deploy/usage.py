@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy.evidence import has_own_loaders, training_image
 from dllint.deploy.images import Image, built_for
-from dllint.deploy.training import Training
+from dllint.deploy.sizes import DEFAULT_SHM
+from dllint.deploy.training import Training, fit
 from dllint.deploy.workload import DOCKERFILE
 from dllint.files import Kind
 from dllint.finding import Location, Related
@@ -42,13 +43,14 @@ _KINDS = (
 
 
 def workers_of_image(training: Training) -> list[Related] | None:
-    """The loader with workers that the image starts, or that a script starts which is copied into it; None without.
+    """The loader with workers that the image starts, or that a script starts which is copied into it; None without,
+    or where all that the loaders need fits certainly into the default.
 
     An empty list stands for workers that a library's own command starts.
     """
     started = next((loader for loader in training.loaders if (loader.workers or 0) > 0), None)
     if started is not None:
-        return [started.related()]
+        return [started.related()] if not training.fits(DEFAULT_SHM) else None
     if training.runs:
         return None
     if has_own_loaders(training):
@@ -61,7 +63,8 @@ def workers_of_image(training: Training) -> list[Related] | None:
         return None
     from dllint.deploy.loader_runs import LoaderRun
 
-    return [LoaderRun(copied[0], None).related()]
+    runs = [LoaderRun(loader, None) for loader in copied]
+    return [runs[0].related()] if not fit(runs, DEFAULT_SHM, training.plan.settings.batch_bytes) else None
 
 
 def is_run(training: Training) -> bool:
