@@ -64,7 +64,7 @@ from collections.abc import Iterator
 
 from dllint.basis import proven
 from dllint.code.language.scopes import ClassScope
-from dllint.code.workers import asked_for, eager, parsed
+from dllint.code.workers import asked_for, eager, parsed, rows
 from dllint.code.workers.beside import is_beside_samples
 from dllint.code.workers.datasets import Dataset
 from dllint.finding import Failure, Finding, Related, Severity
@@ -89,7 +89,7 @@ def eager_load(dataset: Dataset) -> Iterator[Finding]:
     for item in dataset.items:
         if (item.owner, item.attribute) in reported:
             continue
-        read = eager.read_of(dataset.program, item)
+        read = eager.read_of(dataset.program, item) or rows.read_of(dataset.program, item)
         if read is None or asked_for.is_asked_for(dataset.program, item) or is_beside_samples(dataset, item, read):
             continue
         if read.parsed and not parsed.are_samples(dataset, item):

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports loader arguments whose value DataLoader can never take: a negative `num_workers`, `timeout` or
-`prefetch_factor`, a `batch_size` below 1, values of a wrong type, an unknown start method.
+`prefetch_factor`, a `batch_size` below 1, values of a wrong type, an unknown start method. Also counts that are options
+of the command line with `type=float`: no number that is passed there works.
 
 ## Why it breaks workers
 
@@ -52,10 +53,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dllint.basis import proven
+from dllint.code.language import choices
 from dllint.code.language.values import Const, External, Number, Product, Value
-from dllint.code.loaders.loader import Loader
+from dllint.code.loaders.loader import Loader, Option
 from dllint.code.processes.start_method import METHODS
-from dllint.finding import Failure, Finding, Severity
+from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
 RULE = Rule(
@@ -82,6 +84,7 @@ def invalid_loader_value(loader: Loader) -> Iterator[Finding]:
         constants = [value for value in map(_as_constant, option.defaults) if isinstance(value, Const)]
         verdicts = [judge(value.value) for value in constants]
         if len(constants) < len(option.defaults) or not verdicts or not all(verdicts):
+            yield from _of_float_option(loader, option)
             continue
         problem, moment = verdicts[0] or ("", "")
         yield RULE.finding(
@@ -92,6 +95,23 @@ def invalid_loader_value(loader: Loader) -> Iterator[Finding]:
             symbol=loader.symbol,
             evidence=name,
         )
+
+
+def _of_float_option(loader: Loader, option: Option) -> Iterator[Finding]:
+    """An option of `type=float`: what is passed on the command line fails, whatever the default is."""
+    declared = [choices.float_option(value) if isinstance(value, Const) else None for value in option.defaults]
+    verdict = _JUDGES[option.name](0.5) if option.name in _COUNTS else None
+    if verdict is None or None in declared:
+        return
+    places = [v.scope.module.location(v.node) for v in option.defaults if isinstance(v, Const) and v.scope is not None]
+    yield RULE.finding(
+        loader.where(option.name),
+        f"{option.name} is an option of type=float: any number that is passed fails {verdict[1]}",
+        help="declare the option with type=int",
+        related=[*(Related("the option is declared here", place) for place in places), *loader.context_related()],
+        symbol=loader.symbol,
+        evidence=option.name,
+    )
 
 
 def _shown(value: Value, constant: Const) -> str:
@@ -172,6 +192,8 @@ _JUDGES: dict[str, Callable[[Any], Verdict]] = {
     "worker_init_fn": _function,
     "generator": _generator,
 }
+
+_COUNTS = frozenset({"num_workers", "prefetch_factor", "batch_size"})
 
 _HELP = {
     "num_workers": "pass 0 to load in the main process, or a number such as min(8, len(os.sched_getaffinity(0)))",

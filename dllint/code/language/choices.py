@@ -1,4 +1,4 @@
-"""What an option of the command line may be set to, where its declaration says: `choices=["train", "test"]`."""
+"""What an option of the command line may be set to, where its declaration says: `choices=["train"]`, `type=float`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ def declaration(node: ast.AST) -> ast.Call | None:
     """The call that declares an option, of which a node is the default."""
     call = _call_around(node)
     return call if call is not None and last_name(call.func) in _DECLARING else None
+
+
+def float_option(value: Const) -> ast.Call | None:
+    """The call that declares an option of `type=float`, of which a value is the default."""
+    call = declaration(value.node)
+    kinds = [keyword.value for keyword in call.keywords if keyword.arg == "type"] if call is not None else []
+    return call if any(isinstance(kind, ast.Name) and kind.id == "float" for kind in kinds) else None
 
 
 def is_argument(node: ast.AST) -> bool:

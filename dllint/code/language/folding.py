@@ -129,6 +129,8 @@ def _longer(ev: Evaluator, parts: tuple[Collection, ...], node: ast.AST, frame: 
 
 def _number(left: Value, op: ast.operator, right: Value, node: ast.AST) -> Number | None:
     """What is known of a number that is computed from others that are not known themselves."""
+    if isinstance(op, (ast.Mult, ast.FloorDiv)) and _is_number_and_float(left, right):
+        return Number(0, None, node, real=True)
     if isinstance(op, ast.Mult):
         for side, other in ((left, right), (right, left)):
             if isinstance(side, Number) and side.cpus:
@@ -140,6 +142,12 @@ def _number(left: Value, op: ast.operator, right: Value, node: ast.AST) -> Numbe
         return Number(0, None, node)
     span = _span(left, op, right)
     return Number(*span, node) if span is not None else None
+
+
+def _is_number_and_float(left: Value, right: Value) -> bool:
+    """Whether a number of processors, or the like, is combined with a float: `os.cpu_count() * 0.5`."""
+    sides = ((left, right), (right, left))
+    return any(isinstance(a, Number) and isinstance(b, Const) and isinstance(b.value, float) for a, b in sides)
 
 
 def _span(left: Value, op: ast.operator, right: Value) -> tuple[float | None, float | None] | None:

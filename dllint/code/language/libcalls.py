@@ -251,7 +251,7 @@ def _as_number(value: Value, call: ast.Call, frame: Frame) -> Value:
         except (TypeError, ValueError, OverflowError):
             return UNKNOWN
     if isinstance(value, Number):
-        return Number(value.low, value.high, value.node, value.cpus)
+        return Number(value.low, value.high, value.node, value.cpus and kind is not float, real=kind is float)
     return value if isinstance(value, Unknown) else UNKNOWN
 
 

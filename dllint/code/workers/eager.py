@@ -297,7 +297,7 @@ def _derived_contents(program: Program, value: Derived, depth: int, converted: b
         return Read("read_text" if is_text else origin.name.removeprefix("builtins."), origin.node, origin.frame)
     if isinstance(origin, Product) and origin.name in apis.LAZY_READS:
         forced = any(step.via[1:-2] in apis.FORCES_CONTENTS for step in steps if step.via.endswith("()"))
-        whole = any(step.via == "[]" and _is_whole(step.node) for step in steps)
+        whole = any(step.via == "[]" and is_whole(step.node) for step in steps)
         computed = any(step.via == "op" for step in steps)
         decoded = converted and origin.name != "h5py.File"
         if origin.name == "builtins.open" or not (forced or whole or computed or decoded):
@@ -330,7 +330,7 @@ def _is_transform(step: Derived) -> bool:
     return isinstance(made, Product) and apis.transforms_data(made.name)
 
 
-def _is_whole(node: ast.AST) -> bool:
+def is_whole(node: ast.AST) -> bool:
     """`[:]`, `[...]` and `[()]` of an HDF5 data set bring all of it into memory."""
     if not isinstance(node, ast.Subscript):
         return False

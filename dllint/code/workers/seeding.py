@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.code.apis.distributed import RANK_QUERIES
 from dllint.code.apis.randomness import GLOBAL_GENERATORS, SEEDERS
 from dllint.code.facts import WorkerEntry
+from dllint.code.language import classes
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.parameters import passed
 from dllint.code.language.reaching import reaching
@@ -18,6 +20,7 @@ from dllint.code.language.values import (
     External,
     Frame,
     Function,
+    Instance,
     Number,
     Product,
     Value,
@@ -35,6 +38,9 @@ _CONFIGS = frozenset(
     ("args", "cfg", "conf", "config", "flags", "FLAGS", "hparams", "opt", "options", "opts", "params", "settings")
 )
 """Names of what holds the settings of a run: a seed in it stays the same for the whole run."""
+_RANKS = frozenset({"rank", "local_rank", "global_rank", "node_rank", "world_size", "process_index"})
+_OF_PROCESS = RANK_QUERIES | {"os.environ", "os.environ.get", "os.getenv", "horovod.torch.rank", "horovod.torch.size"}
+"""What says which rank a process is of a distributed run: the same in each of its workers, and in all epochs."""
 _EVALUATION = ("val", "test", "eval", "dev", "predict")
 _SEEDING = frozenset(name.rpartition(".")[2] for name in SEEDERS)
 _DEEPEST = 8
@@ -131,6 +137,10 @@ def _depends_on_worker(program: Program, node: ast.expr, frame: Frame, root: Fun
         parts = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("int", "abs", "hash"):
         parts = list(node.args)
+    elif isinstance(node, ast.IfExp):
+        parts = [node.body, node.orelse]
+    elif isinstance(node, (ast.Call, ast.Subscript)):
+        return False if all(map(_is_of_process, by_default(program.evaluator.values(node, frame)))) else None
     elif isinstance(node, (ast.Name, ast.Attribute)):
         return _of_name(program, node, frame, root, depth)
     else:
@@ -151,9 +161,27 @@ def _of_name(
             return _depends_on_worker(program, chosen[0].value, frame, root, depth + 1)
     if _is_setting(node):
         return False
+    if isinstance(node, ast.Attribute) and _is_set_by_others(program, node, frame):
+        return None
     found = by_default(program.evaluator.values(node, frame))
-    known = all(isinstance(v, Number) or (isinstance(v, Const) and v.value is not None) for v in found)
+    known = all(map(_is_of_process, found))
     return False if known and not is_unknown(found) else None
+
+
+def _is_set_by_others(program: Program, node: ast.Attribute, frame: Frame) -> bool:
+    """Whether code outside of its class sets an attribute: `trainer.epoch = epoch`."""
+    ev = program.evaluator
+    holders = [holder for holder in ev.values(node.value, frame) if isinstance(holder, Instance)]
+    return any(classes.is_set_from_outside(ev, holder.cls, node.attr) for holder in holders)
+
+
+def _is_of_process(value: Value) -> bool:
+    """Whether a value is the same in all workers of a process, and in all epochs: a number, its rank, a variable of
+    its environment."""
+    made = value.origin if isinstance(value, Derived) else value
+    if isinstance(made, (Product, External)) and made.name in _OF_PROCESS:
+        return True
+    return isinstance(value, Number) or (isinstance(value, Const) and value.value is not None)
 
 
 def _of_parameter(program: Program, name: str, frame: Frame, root: FunctionScope, depth: int) -> bool | None:
@@ -176,8 +204,10 @@ def _free_parameters(root: FunctionScope, frame: Frame) -> list[str]:
 
 
 def _is_setting(node: ast.Name | ast.Attribute) -> bool:
-    """`args.seed`, `self.cfg.train.seed`: a setting of the run."""
+    """`args.seed`, `self.cfg.train.seed`: a setting of the run; `trainer.global_rank`: the rank of the process."""
     parts = dotted(node).split(".")
+    if len(parts) > 1 and parts[-1] in _RANKS:
+        return True
     return len(parts) > 1 and "seed" in parts[-1].lower() and any(part in _CONFIGS for part in parts[:-1])
 
 
