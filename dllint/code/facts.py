@@ -12,7 +12,7 @@ from dllint.code.language.callables import callables, innermost
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
-from dllint.code.language.values import Frame, Function, Instance, Unknown, Value
+from dllint.code.language.values import Frame, Function, Instance, Product, Unknown, Value
 from dllint.code.loaders import finding as loaders
 from dllint.code.loaders import iterations
 from dllint.code.loaders.configs import is_config
@@ -195,7 +195,7 @@ class Facts:
         """Where main goes through what this loader's construction makes."""
         near = self._modules_near(loader.module)
         found = [one for module in near for one in self._iterations_in(module)]
-        return [one for one in found if one.loader.construction is loader.construction]
+        return [one for one in found if one.loader is loader or one.loader.may_be(loader)]
 
     def _modules_near(self, module: Module) -> list[Module]:
         if module not in self._near:
@@ -209,11 +209,12 @@ class Facts:
 
     def repetitions_of(self, loader: Loader) -> list[Repetition]:
         """The loops that go through a loader again and again, as epoch loops do."""
-        key = id(loader.construction)
-        if key not in self._repetitions:
-            found = self.iterations_of(loader)
-            self._repetitions[key] = [r for one in found for r in iterations.repetitions(self.program, one)]
-        return self._repetitions[key]
+        return [found for one in self.iterations_of(loader) for found in self._repetitions_of(one)]
+
+    def _repetitions_of(self, iteration: Iteration) -> list[Repetition]:
+        if id(iteration) not in self._repetitions:
+            self._repetitions[id(iteration)] = list(iterations.repetitions(self.program, iteration))
+        return self._repetitions[id(iteration)]
 
     @cached_property
     def has_room_for_descriptors(self) -> bool:
@@ -278,7 +279,9 @@ class Facts:
     def loaders_made_by(self, value: Value) -> list[Loader]:
         """The loaders that a loader object can be, by the call that made it."""
         node = getattr(value, "node", None)
-        return [loader for loader in self.loaders if loader.call is node or loader.construction is node]
+        found = [loader for loader in self.loaders if loader.call is node or loader.construction is node]
+        made = [loader for loader in found if loader.is_reached_by(value.frame)] if isinstance(value, Product) else []
+        return made or found
 
     # Start methods
 

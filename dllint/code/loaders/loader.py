@@ -101,6 +101,21 @@ class Loader:
             return self
         return Loader(self.program, self.call, frame, self.api, collect(self.program.evaluator, self.call, frame))
 
+    def may_be(self, other: Loader) -> bool:
+        """Whether two of these are one construction, and no calls that lead to it tell them apart."""
+        return self.construction is other.construction and self.is_reached_by(other.frame)
+
+    def is_reached_by(self, frame: Frame) -> bool:
+        """Whether the calls that lead to a construction are these, as far as they are known."""
+        mine, other = self.frame, frame
+        while mine.call is not None and other.call is not None:
+            if mine.call is not other.call:
+                return False
+            if mine.caller is None or other.caller is None:
+                break
+            mine, other = mine.caller, other.caller
+        return True
+
     @property
     def callers(self) -> set[Module]:
         """The modules of the call and of the functions on the way to it."""

@@ -15,8 +15,15 @@ if TYPE_CHECKING:
 
 _FILE = "h5py.File"
 _OPENS = frozenset({"[]", "with"})
-_SMALL = frozenset({"caption", "gt", "score", "sentence", "target", "text", "token", "y"})
+_SMALL = frozenset(
+    (
+        *("affine", "caption", "gt", "origin", "ratio", "resolution", "score", "sentence", "spacing", "subject"),
+        *("target", "text", "token", "y", "zoom"),
+    )
+)
 """Words by which authors name what is small beside a sample, and no word of `beside`."""
+_CONTAINERS = frozenset({"array", "data", "dataset", "list"})
+"""Last words of names that say nothing of what is in there."""
 
 
 def read_of(program: Program, item: Item) -> Read | None:
@@ -26,10 +33,18 @@ def read_of(program: Program, item: Item) -> Read | None:
     if not item.path.endswith("[]") or not isinstance(value, Derived) or not _is_row(program, value):
         return None
     names = [item.attribute, *_keys(value)]
-    if any(is_small_by_name(name) or name.lower().rstrip("s") in _SMALL for name in names):
+    if any(map(_is_small, names)):
         return None
     origin = value.origin
     return Read(_FILE, origin.node, origin.frame, parsed=True) if isinstance(origin, Product) else None
+
+
+def _is_small(name: str) -> bool:
+    """Whether a name says so, as `label_list` and `zoom_dataset` do."""
+    words = name.lower().split("_")
+    while len(words) > 1 and words[-1] in _CONTAINERS:
+        words.pop()
+    return is_small_by_name("_".join(words)) or words[-1].removesuffix("s") in _SMALL
 
 
 def _is_row(program: Program, value: Derived) -> bool:
