@@ -65,6 +65,7 @@ _SUFFIXES = {
 _NAMES = {
     "Kustomization": Kind.YAML,
     "Dockerfile": Kind.DOCKERFILE,
+    "DockerFile": Kind.DOCKERFILE,
     "dockerfile": Kind.DOCKERFILE,
     "Containerfile": Kind.DOCKERFILE,
     "Makefile": Kind.MAKEFILE,
@@ -73,8 +74,10 @@ _NAMES = {
     "justfile": Kind.MAKEFILE,
     "Justfile": Kind.MAKEFILE,
 }
-_DOCKERFILE_NAMES = ("Dockerfile.", "dockerfile.", "Dockerfile-", "Dockerfile_", "Containerfile.")
+_DOCKERFILE_STARTS = ("Containerfile.", *(f"{d}ocker{f}ile{after}" for d in "Dd" for f in "Ff" for after in "._-"))
 """How the names of further Dockerfiles start, such as `Dockerfile.gpu`."""
+_DOCKERFILE_ENDS = tuple(f"{before}Docker{f}ile" for f in "Ff" for before in "._-")
+"""How they end, such as `train-Dockerfile`; what ends in `-dockerfile` may be a program about Dockerfiles."""
 _LONGEST_SHEBANG = 200
 
 
@@ -85,7 +88,8 @@ def kind_of(name: str) -> Kind | None:
 
 def _kind_of_name(name: str) -> Kind | None:
     kind = _SUFFIXES.get(name[name.rfind(".") :]) or _NAMES.get(name)
-    return Kind.DOCKERFILE if kind is None and name.startswith(_DOCKERFILE_NAMES) else kind
+    is_dockerfile = kind is None and (name.startswith(_DOCKERFILE_STARTS) or name.endswith(_DOCKERFILE_ENDS))
+    return Kind.DOCKERFILE if is_dockerfile else kind
 
 
 def kind_of_entry(entry: os.DirEntry[str]) -> Kind | None:

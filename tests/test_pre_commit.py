@@ -94,7 +94,8 @@ def hook_pattern() -> re.Pattern[str]:
 
 def test_the_hook_takes_all_names_that_dllint_reads() -> None:
     names = [*kinds._NAMES, *(f"x{suffix}" for suffix in kinds._SUFFIXES)]
-    names += [f"{start}gpu" for start in kinds._DOCKERFILE_NAMES]
+    names += [f"{start}gpu" for start in kinds._DOCKERFILE_STARTS]
+    names += [f"v1.2{end}" for end in kinds._DOCKERFILE_ENDS]
     assert all(kind_of(name) for name in names)
     assert [name for name in names if not hook_pattern().search(f"folder/{name}")] == []
     assert [name for name in names if not hook_pattern().search(name)] == []

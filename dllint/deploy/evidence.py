@@ -41,7 +41,14 @@ _TRAINING_IMAGE = pattern(
 """Images that carry torch for training (facts on the images' own pages); the registry before them does not matter."""
 _LAUNCHERS = frozenset({"torchrun", "deepspeed", "composer"})
 _LIBRARY_TRAINERS = frozenset({"nnUNetv2_train", "nnUNet_train"})
-_LAUNCHING_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
+_LAUNCHING_MODULES = frozenset(
+    {
+        "torch.distributed.run",
+        "torch.distributed.launch",
+        "torchelastic.distributed.launch",
+        "accelerate.commands.launch",
+    }
+)
 _TRAINER_IMPORTS = ("from transformers", "import transformers", "from trl", "import trl")
 _EXAMPLES = pattern(
     r"\b(?:transformers/examples/|trl/(?:trl|examples)/"
@@ -94,6 +101,8 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
     if found.starts_workers:
         loader = next(loader for loader in found.loaders if (loader.workers or 0) > 0)
         return f"{os.path.basename(loader.loader.path)}, which it runs, starts DataLoader workers"
+    if plan.shared(trains_by_hand) and not has_own_loaders(found):
+        return ""
     seen = [run for run in found.runs if run.module is not None]
     if seen and not found.loaders and not _may_train_unseen(found, plan):
         return ""
@@ -120,8 +129,6 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     if not name or _NO_TRAINER.search(workload.name) or speaks_of_else(workload, plan):
         return ""
     if image is not None and (_holds_no_loaders(image, plan) or _is_made_to_serve(image, found, plan)):
-        return ""
-    if plan.shared(trains_by_hand):
         return ""
     return f"its image, {name}, carries PyTorch"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ _HARMLESS = frozenset(
 )
 """Libraries that start no workers of DataLoader, unless by one of these names."""
 _NAMES = (b"DataLoader", b"import_module", b"runpy")
+_LOADERS = (b"DataLoader", b"data_loader")
+_BEFORE_A_COMMENT = pattern(rb"^[^#\n]*(?:DataLoader|data_loader)", re.MULTILINE)
 _WITH_LOADERS = frozenset(
     """accelerate allennlp axolotl catalyst colossalai composer deepspeed detectron2 dgl espnet2 fairseq fastai flair
     gluonts ignite lhotse lightning mmcls mmcv mmdet mmengine mmpretrain mmseg monai nemo nnunet nnunetv2 pl_bolts
@@ -59,7 +62,9 @@ def trains_by_hand(plan: Plan) -> bool:
 
 
 def _speaks_of_loaders(module: Module) -> bool:
-    if module.has(_TRAINER) or module.has(b"DataLoader") or module.has(b"data_loader"):
+    if module.has(_TRAINER):
+        return True
+    if any(map(module.has, _LOADERS)) and _BEFORE_A_COMMENT.search(module.data):
         return True
     return any(name in _WITH_LOADERS for rest in module.import_statements() for name in _tops(*rest))
 

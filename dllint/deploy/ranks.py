@@ -34,6 +34,7 @@ _STARTERS = {
     "torchrun": _TORCHRUN,
     "torch.distributed.run": _TORCHRUN,
     "torch.distributed.launch": _TORCHRUN,
+    "torchelastic.distributed.launch": _TORCHRUN,
     "deepspeed": _Starter(("--num_gpus",)),
     "composer": _Starter(("-n", "--nproc")),
     "accelerate": _Starter((), ("--num_processes", "--num-processes"), ("--num_machines", "--num-machines")),

@@ -25,7 +25,7 @@ _RUNNERS = frozenset(
     """.split()  # noqa: SIM905 - one word a module reads better than a list of quotes
 )
 """Modules that run a script which is named behind them: debuggers, profilers, and launchers as those below."""
-_LAUNCHING = ("torch.distributed.", "accelerate.", "deepspeed.", "determined.launch.")
+_LAUNCHING = ("torch.distributed.", "torchelastic.distributed.", "accelerate.", "deepspeed.", "determined.launch.")
 _SETUP = "setup.py"
 """Builds or installs a project; what it may import of it does not run."""
 _DEEPEST = 4
