@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language import fields
 from dllint.code.language.bindings import AttributeWrite
+from dllint.code.language.members import writes_by_name
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, dotted
 from dllint.code.language.values import (
     UNKNOWNS,
@@ -19,6 +20,7 @@ from dllint.code.language.values import (
     Instance,
     Super,
     Unknown,
+    Value,
     Values,
     constants,
     derived,
@@ -153,7 +155,7 @@ def _class_level(ev: Evaluator, value: Instance | ClassRef, name: str, node: ast
         if bindings:
             found = ev.bound(bindings[-1], Frame(base))
             # A field that is None until a config fills it says nothing.
-            return UNKNOWNS if constants(found) == [None] else _or_replaced(ev, value, name, found)
+            return _or_replaced(ev, value, name, UNKNOWNS if constants(found) == [None] else found)
     if any(base != "?" for base in external_bases(ev, value.cls)):
         return (derived(value, f".{name}", node, frame),)
     return UNKNOWNS
@@ -201,14 +203,20 @@ def is_set_from_outside(ev: Evaluator, cls: ClassScope, name: str) -> bool:
 
 
 def _outside_writes(ev: Evaluator, cls: ClassScope, name: str) -> Iterator[tuple[AttributeWrite, Frame]]:
-    for module in ev.program.modules_with(f".{name} ="):
-        for write, scope in module.writes_of(name):
-            if write.element or is_own(write, scope):
-                continue
-            frame = Frame(scope)
-            holders = ev.infer(write.target.value, frame)
-            if any(isinstance(holder, Instance) and holder.cls is cls for holder in holders):
-                yield write, frame
+    for write, scope in writes_by_name(ev.program, name):
+        if is_own(write, scope):
+            continue
+        frame = Frame(scope)
+        holders = ev.infer(write.target.value, frame)
+        if any(_gives_to(ev, holder, cls) for holder in holders):
+            yield write, frame
+
+
+def _gives_to(ev: Evaluator, holder: Value, cls: ClassScope) -> bool:
+    """Whether an object of a class has what is stored on `holder`: such an object, its class or a base."""
+    if isinstance(holder, ClassRef):
+        return holder.cls in project_mro(ev, cls)
+    return isinstance(holder, Instance) and holder.cls is cls
 
 
 def is_own(write: AttributeWrite, scope: Scope) -> bool:

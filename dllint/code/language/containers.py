@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING
 
 from dllint.code.language.bindings import Binding
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.reaching import reaching
-from dllint.code.language.scopes import last_name
+from dllint.code.language.scopes import Scope, last_name
 from dllint.code.language.values import Collection
+
+if TYPE_CHECKING:
+    from dllint.code.program import Program
 
 _DEEPEST = 8
 """Operators within operators in a key that is put together."""
@@ -18,13 +24,37 @@ _EMPTY_MAKERS = frozenset({"dict", "list", "OrderedDict", "defaultdict"})
 
 def filled_later(value: Collection) -> list[Binding]:
     """What is appended to a container through the name that it was first given."""
+    names = _names(value)
+    scope = scope_of(value.node) if names else None
+    return [binding for name in names for binding in scope.index().filled.get(name, ())] if scope is not None else []
+
+
+def _names(value: Collection) -> list[str]:
+    """The names that a container is first given."""
     statement = parent(value.node)
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or value.kind == "generator":
         return []
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    names = [target.id for target in targets if isinstance(target, ast.Name)]
-    scope = scope_of(statement)
-    return [binding for name in names for binding in scope.index().filled.get(name, ())]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def stored_elsewhere(program: Program, value: Collection, key: str) -> Iterator[tuple[Binding, Scope]]:
+    """What functions and other modules store under a constant key of a module's dict: `OPTIONS["gpu"] = True`."""
+    names = _names(value)
+    home = scope_of(value.node) if names else None
+    if home is None or home.parent is not None:
+        return
+    for name, quote in product(names, "\"'"):
+        for module in program.modules_with(f"{name}[{quote}{key}{quote}] ="):
+            for scope in module.scopes_around(module.lines_with(name)):
+                if scope is not home and is_of_module(scope, name):
+                    filled = scope.index().filled.get(name, ())
+                    yield from ((binding, scope) for binding in filled if is_stored_under(binding, key))
+
+
+def is_of_module(scope: Scope, name: str) -> bool:
+    """Whether a name means in a scope what the module calls so, or what it imports."""
+    return all(binding.kind in ("global", "import") for binding in scope.index().bindings.get(name, ()))
 
 
 def is_stored_under(binding: Binding, key: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from dllint.code.language import classes
+from dllint.code.language.containers import is_of_module
 from dllint.code.language.evaluator import Evaluator
 from dllint.code.language.links import Block, block_of, parent, scope_of
 from dllint.code.language.scopes import ClassScope, ModuleScope, Scope, dotted
@@ -173,13 +174,8 @@ def _by_name(ev: Evaluator, names: list[_Home]) -> Iterator[tuple[Change, Scope]
             continue
         for module in ev.program.modules_with(name):
             scopes = module.scopes_around(module.lines_with(name))
-            yield from ((c, s) for s in scopes if s is not home and _sees(s, name) for c in changes(s, name))
+            yield from ((c, s) for s in scopes if s is not home and is_of_module(s, name) for c in changes(s, name))
         yield from _from_outside(ev, name, ())
-
-
-def _sees(scope: Scope, name: str) -> bool:
-    """Whether a name means in a scope what the module calls so, or what it imports."""
-    return all(binding.kind in ("global", "import") for binding in scope.index().bindings.get(name, ()))
 
 
 def _from_outside(ev: Evaluator, name: str, owners: tuple[ClassScope, ...]) -> Iterator[tuple[Change, Scope]]:

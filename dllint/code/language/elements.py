@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
 from dllint.code.language.bindings import Binding
-from dllint.code.language.containers import filled_later, is_stored_under
+from dllint.code.language.containers import filled_later, is_stored_under, stored_elsewhere
 from dllint.code.language.values import (
     UNKNOWN,
     UNKNOWNS,
@@ -108,6 +108,8 @@ def _under_key(ev: Evaluator, value: Collection, key: str) -> Values:
     spelled = under_key(value, key)
     found = [ev.infer(spelled, value.frame)] if spelled is not None else []
     found += _put_in(ev, value, [binding for binding in filled_later(value) if is_stored_under(binding, key)])
+    stored = stored_elsewhere(ev.program, value, key)
+    found += _once(ev, value.node, lambda: [ev.bound(binding, Frame(scope)) for binding, scope in stored])
     return merge(found) or (value.each if value.each is not None else UNKNOWNS)
 
 

@@ -295,7 +295,7 @@ class Evaluator:
     def attribute(self, value: Value, name: str, node: ast.AST, frame: Frame) -> Values:
         """`value.name`."""
         if isinstance(value, ModuleRef):
-            return self.program.members.of(value.module, name)
+            return self.program.members.attribute(value.module, name, frame.scope)
         if isinstance(value, External):
             module = self.program.modules.of_namespace(value.name, name, frame.scope.module)
             return options.of_library(self, value, name) if module is None else (ModuleRef(module),)

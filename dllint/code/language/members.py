@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
-from dllint.code.language.bindings import Binding
+from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.modules import Module
-from dllint.code.language.values import UNKNOWNS, External, Frame, ModuleRef, Values
+from dllint.code.language.scopes import ModuleScope, Scope
+from dllint.code.language.values import UNKNOWNS, External, Frame, ModuleRef, Values, merge
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
+
+
+def writes_by_name(program: Program, name: str, *words: str) -> Iterator[tuple[AttributeWrite, Scope]]:
+    """Where an attribute of this name is stored on any object, also by `setattr(object, "name", value)`; in modules
+    that have some other words, too."""
+    modules = [*program.modules_with(f".{name} =", *words), *program.modules_with("setattr", name, *words)]
+    found = (pair for module in dict.fromkeys(modules) for pair in module.writes_of(name))
+    return ((write, scope) for write, scope in found if not write.element)
 
 
 class Members:
@@ -21,6 +31,7 @@ class Members:
         self._program = program
         self._modules = program.modules
         self._known: dict[tuple[int, str], Values] = {}
+        self._with_sets: dict[tuple[int, str], Values] = {}
 
     def imported(self, binding: Binding, module: Module) -> Values:
         """What an import binds."""
@@ -68,6 +79,28 @@ class Members:
             self._known[key] = self._member(module, name)
             evaluator.assumed = assumed
         return self._known[key]
+
+    def attribute(self, module: Module, name: str, reader: Scope) -> Values:
+        """`module.name`, read in a scope: what the module has, and for functions also what others set it to before."""
+        if isinstance(reader, ModuleScope):
+            return self.of(module, name)
+        key = (id(module), name)
+        if key not in self._with_sets:
+            own = self._with_sets[key] = self.of(module, name)  # what the new value itself sees
+            self._with_sets[key] = self._after_sets(module, name, own)
+        return self._with_sets[key]
+
+    def _after_sets(self, module: Module, name: str, own: Values) -> Values:
+        """What a name of a module can be where others set it, `settings.GPU = True`: at their top level, that alone."""
+        evaluator, found = self._program.evaluator, [own]
+        if any(isinstance(value, ModuleRef) for value in own):
+            return own
+        for write, scope in writes_by_name(self._program, name, module.name.rpartition(".")[2]):
+            holders = evaluator.values(write.target.value, Frame(scope))
+            if any(isinstance(holder, ModuleRef) and holder.module is module for holder in holders):
+                is_sure = isinstance(scope, ModuleScope) and write.binding.block.parent is None
+                found = [*([] if is_sure else found), evaluator.written(write, Frame(scope))]
+        return merge(found)
 
     def _member(self, module: Module, name: str) -> Values:
         scope = module.scope

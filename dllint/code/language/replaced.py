@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language import wrappers
 from dllint.code.language.callables import callable_method
-from dllint.code.language.links import parent, set_parent
-from dllint.code.language.scopes import FunctionScope, Scope, last_name
+from dllint.code.language.links import block_of, parent, set_parent
+from dllint.code.language.scopes import FunctionScope, ModuleScope, Scope, last_name
 from dllint.code.language.values import Frame, Function, Instance, Value, Values
 from dllint.code.language.wrappers import Place
 from dllint.records import dataclass
@@ -60,7 +60,9 @@ def _replacements(program: Program, scope: FunctionScope) -> Iterator[Replacemen
     for node, frame in wrappers.stored_later(program, scope):
         found = _running(program, program.evaluator.values(node, frame), scope)
         if found is not None:
-            yield Replacement(found, node, tuple(wrappers.places_of_stored(program, scope, node, frame)), False)
+            places = tuple(wrappers.places_of_stored(program, scope, node, frame))
+            is_sure = isinstance(frame.scope, ModuleScope) and block_of(node).parent is None
+            yield Replacement(found, node, places, is_sure and not places and isinstance(node, (ast.Name, ast.Lambda)))
     home = Frame(scope.parent)
     for node, name in zip(getattr(scope.node, "decorator_list", ()), scope.decorators, strict=True):
         if name in program.defined_names:

@@ -96,7 +96,8 @@ def stored_later(program: Program, method: FunctionScope) -> Iterator[tuple[ast.
         for write, scope in module.writes_of(method.name):
             value = write.binding.value
             is_made = isinstance(value, ast.Call) and _takes(value, method.name)
-            if write.element or not (is_made or isinstance(value, ast.Name)) or not isinstance(value, ast.expr):
+            is_plain = isinstance(value, (ast.Name, ast.Lambda))
+            if write.element or not (is_made or is_plain) or not isinstance(value, ast.expr):
                 continue
             if scope in of_class or _is_class(program, write.target.value, Frame(scope), owner):
                 yield value, Frame(scope)
