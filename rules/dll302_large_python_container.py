@@ -66,7 +66,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.basis import proven
-from dllint.code.workers import per_sample
+from dllint.code.workers import per_sample, picking
 from dllint.code.workers.datasets import Dataset
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
@@ -94,7 +94,7 @@ def large_python_container(dataset: Dataset) -> Iterator[Finding]:
         kind = per_sample.container(dataset.program, item) if key not in reported else None
         if kind is None or (item.path.endswith("[]") and not item.write.element):
             continue
-        used = next(per_sample.indexed_reads(dataset.worker.reads(item.owner, item.attribute)), None)
+        used = picking.read_of(dataset, item)
         if used is None:
             continue
         reported.add(key)

@@ -71,7 +71,7 @@ from dllint.basis import proven
 from dllint.code.facts import WorkerEntry
 from dllint.code.tensors import storages
 from dllint.code.tensors.storages import Storages
-from dllint.code.workers import asked_for, per_sample
+from dllint.code.workers import asked_for, picking
 from dllint.code.workers.state import Item
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
@@ -116,7 +116,7 @@ def _carried(entry: WorkerEntry, item: Item) -> Iterator[Storages]:
 
 def _is_per_sample(entry: WorkerEntry, item: Item) -> bool:
     """Whether worker code picks from an attribute by the index of the item: then it holds something for each."""
-    reads = per_sample.indexed_reads(entry.code.reads(item.owner, item.attribute))
+    reads = picking.indexed(entry.code.reads(item.owner, item.attribute))
     return any(entry.picks_by_index(step, node) for step, node in reads)
 
 

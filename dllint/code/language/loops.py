@@ -14,6 +14,7 @@ from dllint.code.language.values import (
     Derived,
     Frame,
     Product,
+    Value,
 )
 
 if TYPE_CHECKING:
@@ -24,6 +25,12 @@ Loop = ast.For | ast.AsyncFor | ast.While | ast.ListComp | ast.SetComp | ast.Dic
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _STATEMENTS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
+_DEEPEST = 6
+"""Loops over what other loops made that are followed."""
+_OF_CLASSES = frozenset({"categories", "classes", "class_names", "classnames", "class_to_idx", "label_names"})
+"""Keys under which files keep one entry for each class."""
+_GIVES_CLASSES = frozenset({".getCatIds()", ".loadCats()", ".cats", ".categories", ".classes", ".class_to_idx"})
+"""Attributes and methods of libraries' objects that give these."""
 _MOST_SPELLED_OUT = 100
 """Items that somebody has written down, and that are no samples."""
 
@@ -156,6 +163,8 @@ def are_few(program: Program, iterated: ast.expr, frame: Frame) -> bool:
         )
         if isinstance(origin, Collection) and origin.each is None and len(origin.items) < _MOST_SPELLED_OUT:
             return True
+        if _is_of_classes(program, origin, 0):
+            return True
         if isinstance(origin, Product) and origin.name == "builtins.range" and origin.node.args:
             counts = [
                 v.value for v in program.evaluator.values(origin.node.args[-1], origin.frame) if isinstance(v, Const)
@@ -163,6 +172,29 @@ def are_few(program: Program, iterated: ast.expr, frame: Frame) -> bool:
             if counts and all(isinstance(c, int) and c < 16 for c in counts):
                 return True
     return False
+
+
+def _is_of_classes(program: Program, value: Value, depth: int) -> bool:
+    """Whether a value is what a file says of classes, or made of that by loops: `sorted(data["categories"])`."""
+    if isinstance(value, Derived):
+        steps = list(value.chain())
+        if any(step.index in _OF_CLASSES or step.via in _GIVES_CLASSES for step in steps):
+            return True
+        value = value.origin
+    source = _source(value)
+    if source is None or depth > _DEEPEST or not isinstance(value, (Collection, Product)):
+        return False
+    found = program.evaluator.values(source, value.frame)
+    return bool(found) and all(_is_of_classes(program, one, depth + 1) for one in found)
+
+
+def _source(value: Value) -> ast.expr | None:
+    """What a comprehension, or a call that passes elements on, goes through."""
+    if isinstance(value, Collection) and value.each is not None:
+        node = value.node
+        return _comprehended(node) or (node.args[0] if isinstance(node, ast.Call) and node.args else None)
+    is_passed_on = isinstance(value, Product) and value.name in ("builtins.enumerate", "builtins.sorted")
+    return value.node.args[0] if is_passed_on and isinstance(value, Product) and value.node.args else None
 
 
 def _comprehended(loop: ast.AST) -> ast.expr | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
+from dllint.code.handles.opened import handle_of
 from dllint.code.language.containers import filled_later
-from dllint.code.language.links import parent
 from dllint.code.language.loops import loop_around, loops_over_few
 from dllint.code.language.values import (
     Collection,
@@ -25,12 +24,13 @@ from dllint.code.workers.state import Item
 
 if TYPE_CHECKING:
     from dllint.code.program import Program
-    from dllint.code.workers.reach import Step
 
 
 def container(program: Program, item: Item) -> str | None:
     """What kind of container of Python objects an attribute holds, one object for each sample: `a list of str`."""
     value = item.value
+    if item.attribute in _NAMES_OF_CLASSES:
+        return None
     if item.write.element:
         return _element_container(program, item)
     if isinstance(value, Product) and value.name in apis.LISTS_FILES:
@@ -41,8 +41,8 @@ def container(program: Program, item: Item) -> str | None:
         origin = value.origin
         picked = all(step.via in ("[]", ".get()", ".values()", ".items()") for step in value.chain())
         if isinstance(origin, Product) and origin.name in apis.LISTS_FILES and picked:
-            return f"what {origin.name} gives"
-        return _LISTING_METHODS.get(value.via)
+            return None if _may_be_array(program, item) else f"what {origin.name} gives"
+        return None if _are_labels(item) else _LISTING_METHODS.get(value.via)
     if isinstance(value, Collection) and value.each is None and value.kind in ("list", "dict", "set"):
         return _filled_container(program, value)
     if isinstance(value, Collection) and value.each is not None and value.kind in ("list", "dict", "set"):
@@ -55,6 +55,19 @@ def container(program: Program, item: Item) -> str | None:
             return None
         return f"a {value.kind} of Python objects"
     return None
+
+
+def _may_be_array(program: Program, item: Item) -> bool:
+    """Whether what is stored may be an array instead, into which the parts were put before: `self.data[mask]`."""
+    stored = program.evaluator.written(item.write, item.frame)
+    origins = [value.origin if isinstance(value, Derived) else value for value in stored]
+    return any(isinstance(one, Product) and one.name.partition(".")[0] in ("numpy", "torch") for one in origins)
+
+
+def _are_labels(item: Item) -> bool:
+    """`np.array(self.targets)[mask].tolist()`: small numbers, which all lists share."""
+    value = item.value
+    return isinstance(value, Derived) and value.via == ".tolist()" and item.attribute.lower() in _LABELS
 
 
 def _counts(node: ast.AST) -> bool:
@@ -111,7 +124,7 @@ def _element_container(program: Program, item: Item) -> str | None:
     if loop is None or loops_over_few(program, loop, item.frame):
         return None
     value = item.value
-    if isinstance(value, Unknown) or _all_plain((value,)):
+    if isinstance(value, Unknown) or _all_plain((value,)) or handle_of(program, value) is not None:
         return None
     if isinstance(value, Product) and value.name.partition(".")[0] in ("numpy", "torch"):
         return None
@@ -147,14 +160,8 @@ def _is_plain(value: Value) -> bool:
     return isinstance(value, Instance)
 
 
-def indexed_reads(reads: Iterator[tuple[Step, ast.Attribute]]) -> Iterator[tuple[Step, ast.Attribute]]:
-    """The reads that pick an element by what changes with the sample: not `len(self.x)`, not `self.config["size"]`."""
-    for step, node in reads:
-        around = parent(node)
-        if (
-            (isinstance(around, ast.Subscript) and around.value is node and not isinstance(around.slice, ast.Constant))
-            or (isinstance(around, ast.Attribute) and around.attr in ("get", "index", "items", "values", "keys"))
-            or (isinstance(around, ast.Call) and node in around.args and getattr(around.func, "id", "") != "len")
-            or (isinstance(around, (ast.For, ast.comprehension)) and around.iter is node)
-        ):
-            yield step, node
+_LABELS = frozenset({"label", "labels", "target", "targets", "class_ids", "y"})
+_NAMES_OF_CLASSES = frozenset(
+    ("classes", "class_names", "categories", "class_to_idx", "idx_to_class", "id2label", "label2id", "label_map")
+)
+"""Attributes that have one entry for each class, by what they are called everywhere."""
