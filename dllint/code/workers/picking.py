@@ -65,7 +65,8 @@ def _holds_containers(value: Value, reads: list[tuple[Step, ast.Attribute]]) -> 
     """Whether nothing is known of the elements but that they are indexed themselves: `self.parts[name][i - start]`."""
     if not isinstance(value, Collection) or not value.each or not all(isinstance(v, Unknown) for v in value.each):
         return False
-    return all(_is_indexed_twice(node) for _, node in reads if not _is_counted(node))
+    picked = [node for _, node in reads if not _is_gone_through(node)]
+    return bool(picked) and all(map(_is_indexed_twice, picked))
 
 
 def _is_indexed_twice(node: ast.AST) -> bool:
@@ -74,10 +75,10 @@ def _is_indexed_twice(node: ast.AST) -> bool:
     return key is not None and not isinstance(key, ast.Constant)
 
 
-def _is_counted(node: ast.AST) -> bool:
+def _is_gone_through(node: ast.AST) -> bool:
     """`self.parts.values()`, as a sum of lengths reads them."""
     around = parent(node)
-    return isinstance(around, ast.Attribute) and around.attr in _LOOKS_INTO
+    return isinstance(around, ast.Attribute) and around.attr in ("items", "values", "keys")
 
 
 def _picks(program: Program, variation: Variation, step: Step, node: ast.Attribute) -> bool:
