@@ -74,8 +74,9 @@ def _of(command: Command, plan: Plan) -> Iterator[DockerBuild]:
 
 
 def built_within(word: Word, command: Command, plan: Plan) -> Build | None:
-    """What `$(docker build -q .)` builds, as the image of a command: it says the id of the image."""
-    substitution = _SUBSTITUTION.fullmatch(word.text)
+    """What `$(docker build -q .)` builds, as the image of a command, or in a variable: it says the id of the image."""
+    text = word.text if word.output_of is None else word.output_of.text
+    substitution = _SUBSTITUTION.fullmatch(text.strip('"'))
     if substitution is None:
         return None
     script = Script(Mapped(substitution[1] or substitution[2]), command.folder)

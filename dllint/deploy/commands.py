@@ -44,6 +44,8 @@ class Word(NamedTuple):
     source: Mapped | None = None
     """Its characters with their places in `file`."""
     file: DeployFile | None = None
+    output_of: Mapped | None = None
+    """Of a variable that holds the output of a command, that: `$(docker build -q .)`."""
 
     def part(self, start: int) -> Location:
         """The place of its text from an index on: of the value in `--shm-size=8g`."""

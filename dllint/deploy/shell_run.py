@@ -21,6 +21,9 @@ _READING = frozenset({"read", "getopts", "mapfile", "readarray"})
 _COMPOSE_FILE = "COMPOSE_FILE"
 _OWN_FOLDER = pattern(r"dirname|BASH_SOURCE|\$0\b|\$\{0|PSScriptRoot|%~dp0")
 _UPWARDS = pattern(r"(?:/\.\.)+/?$")
+_VARIABLE = pattern(r"\$(\w+)|\$\{(\w+)\}")
+_BUILDS = pattern(r"\bbuild\b[^|;&]*\s(?:-q|--quiet|--iidfile)\b")
+"""A command that says the id of an image, and nothing else."""
 _DEEPEST = 4
 """Scripts within the words of scripts that are followed."""
 _MOST = 20_000
@@ -87,7 +90,10 @@ class _Run:
 
     def _word(self, field: Field) -> Word:
         at = self.file.span_of(field.source, 0)
-        return Word(field.source.text, at, field.known, field.many, field.source, self.file)
+        named = None if field.known else _VARIABLE.fullmatch(field.source.text)
+        output = self.variables.output(named[1] or named[2]) if named else None
+        many = field.many and not (output is not None and _BUILDS.search(output.text))
+        return Word(field.source.text, at, field.known, many, field.source, self.file, output)
 
     def _at(self, words: list[Word], raw: list[RawWord]) -> Location:
         """The place of a command: where it is run, also where its words come out of a variable."""

@@ -46,10 +46,16 @@ class Variables:
         }
         """The values that each may hold."""
         self._arrays: set[str] = set()
+        self._outputs: dict[str, Mapped] = {}
+        """Of variables that hold the output of one command, that."""
 
     def assign(self, assignment: Assignment, *, conditional: bool) -> None:
         """Take in an assignment; a conditional one leaves the value before it possible."""
         name = assignment.name
+        self._outputs.pop(name, None)
+        output = _output(assignment)
+        if output is not None and not conditional and not assignment.adds:
+            self._outputs[name] = output
         if assignment.is_array:
             self._arrays.add(name)
         new = self.assigned(assignment)
@@ -81,6 +87,11 @@ class Variables:
     def forget(self, name: str) -> None:
         """The variable gets a value that nobody sees: `read`, a loop, an option's argument."""
         self._values[name] = ((_UNKNOWN,),)
+        self._outputs.pop(name, None)
+
+    def output(self, name: str) -> Mapped | None:
+        """The command, within its `$(...)`, whose output a variable certainly holds."""
+        return self._outputs.get(name)
 
     def value(self, name: str) -> _Items | None:
         """The one value that a variable has, nothing aside; None where it is unknown or one of several."""
@@ -121,7 +132,7 @@ class Variables:
         if part.kind is PartKind.TEXT:
             builder.add(part.source)
             return
-        found = self._of(part)
+        found = self._of(part) if part.operator or part.name not in self._outputs else None
         if found is None:
             spreads = part.name in ("@", "*") or part.operator == "["
             builder.add_unknown(part.source, spreads=not part.quoted or spreads)
@@ -151,6 +162,13 @@ class Variables:
 
     def _default(self, word: RawWord) -> list[Field]:
         return [self._whole(word)]
+
+
+def _output(assignment: Assignment) -> Mapped | None:
+    """The substitution that is all of an assigned value: `IMAGE=$(docker build -q .)`."""
+    parts = [part for item in assignment.items for part in item.parts if part.source.text]
+    is_one = len(parts) == 1 and not assignment.is_array and parts[0].kind is PartKind.SUBSTITUTION
+    return parts[0].source if is_one else None
 
 
 _UNKNOWN = Field(Mapped(""), known=False, many=True)

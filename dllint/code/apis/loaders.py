@@ -39,6 +39,13 @@ class LoaderApi:
     """The arguments that its workers call, besides DataLoader's."""
     forks_in_notebooks: bool = False
     """Whether it sees to it that in notebooks its workers are forked, or there are none."""
+    called_if: tuple[tuple[str, str], ...] = ()
+    """Arguments that its workers call where a switch is on: (argument, switch)."""
+
+    @property
+    def is_of_trainer(self) -> bool:
+        """Whether it is made of the arguments of a trainer, which are attributes that may still be set."""
+        return any(name.startswith("dataloader_") for name, _ in self.renamed)
 
 
 _HF = LoaderApi(
@@ -61,6 +68,7 @@ _TRAINER = LoaderApi(
     service="args",
 )
 _PYG = LoaderApi(positional=("dataset",), callables=("transform_sampler_output",))
+_PYG_SAMPLING = replace(_PYG, called_if=(("transform", "filter_per_worker"),))
 _PYG_BATCH = LoaderApi(positional=("dataset", "batch_size", "shuffle"))
 
 _FASTAI_CALLS = ("item_tfms", "label_func", "get_x", "get_y", "after_item", "before_batch")
@@ -85,11 +93,11 @@ LOADERS: dict[str, LoaderApi] = {
     "torch_geometric.data.DataLoader": _PYG_BATCH,
     "torch_geometric.loader.DataListLoader": _PYG_BATCH,
     "torch_geometric.loader.DenseDataLoader": _PYG_BATCH,
-    "torch_geometric.loader.NeighborLoader": _PYG,
-    "torch_geometric.loader.LinkNeighborLoader": _PYG,
-    "torch_geometric.loader.HGTLoader": _PYG,
-    "torch_geometric.loader.NodeLoader": _PYG,
-    "torch_geometric.loader.LinkLoader": _PYG,
+    "torch_geometric.loader.NeighborLoader": _PYG_SAMPLING,
+    "torch_geometric.loader.LinkNeighborLoader": _PYG_SAMPLING,
+    "torch_geometric.loader.HGTLoader": _PYG_SAMPLING,
+    "torch_geometric.loader.NodeLoader": _PYG_SAMPLING,
+    "torch_geometric.loader.LinkLoader": _PYG_SAMPLING,
     "torch_geometric.loader.ClusterLoader": _PYG,
     "torch_geometric.loader.NeighborSampler": _PYG,
     "torch_geometric.loader.GraphSAINTSampler": _PYG,

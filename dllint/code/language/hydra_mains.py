@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language.config_files import changes, held_by
 from dllint.code.language.scopes import FunctionScope, last_name
-from dllint.code.language.values import Const, External, Frame, Values
+from dllint.code.language.spelling import VARIABLE, spelled
+from dllint.code.language.values import Const, External, Frame, Product, Values
 
 if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
@@ -44,18 +45,26 @@ def _decorators(ev: Evaluator, scope: FunctionScope) -> Iterator[ast.Call]:
 def _primary(ev: Evaluator, call: ast.Call, scope: FunctionScope) -> Iterator[str]:
     """The file that a script is started with, if both its folder and its name are constant."""
     given = {k.arg: k.value for k in call.keywords} | dict(zip(("config_path", "config_name"), call.args, strict=False))
-    parts = [
-        value.value
-        for option in ("config_path", "config_name")
-        if (node := given.get(option)) is not None
-        for value in ev.infer(node, Frame(scope.parent or scope))
-        if isinstance(value, Const) and isinstance(value.value, str)
-    ]
-    if len(parts) != 2:
+    around = Frame(scope.parent or scope)
+    parts = [_text(ev, given[option], around) for option in ("config_path", "config_name") if option in given]
+    if len(parts) != 2 or any(not part or VARIABLE in part for part in parts):
         return
     base = os.path.normpath(os.path.join(os.path.dirname(scope.module.absolute), *parts))
     places = [base] if base.endswith(_SUFFIXES) else [base + suffix for suffix in _SUFFIXES]
     yield from (place for place in places if os.path.isfile(place))
+
+
+def _text(ev: Evaluator, node: ast.expr, frame: Frame) -> str:
+    """The text that an expression gives; of a variable of the environment its default, as of what the command line may
+    override."""
+    found = ev.infer(node, frame)
+    value = found[0] if len(found) == 1 else None
+    if isinstance(value, Product) and value.name in ("os.environ.get", "os.getenv"):
+        given = [*value.node.args[1:2], *(k.value for k in value.node.keywords if k.arg == "default")]
+        return _text(ev, given[0], value.frame) if given else ""
+    if isinstance(value, Const):
+        return value.value if isinstance(value.value, str) else ""
+    return spelled(ev, node, frame)
 
 
 def _may_be_replaced(mapping: ast.Dict) -> bool:

@@ -26,7 +26,7 @@ from dllint.code.language.values import (
     Product,
     Value,
 )
-from dllint.code.loaders import configs
+from dllint.code.loaders import configs, set_later
 from dllint.code.loaders.instantiating import add_arguments
 from dllint.code.loaders.loader import Loader
 
@@ -252,6 +252,8 @@ def _built(program: Program, call: ast.Call, frame: Frame) -> Iterator[Loader]:
             if isinstance(target, Derived) and isinstance(call.func, ast.Attribute):
                 found.add(Argument("dataset", call.func.value, frame, call.func))
             add_arguments(program, call, frame, found)
+            if api.is_of_trainer:
+                set_later.add_arguments(call, frame, found)
             yield Loader(program, call, frame, api, found)
         return
 

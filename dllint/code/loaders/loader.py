@@ -370,7 +370,8 @@ class Loader:
 
     def worker_callables(self) -> Iterator[tuple[str, Argument]]:
         """The arguments that run in workers."""
-        for name in ("collate_fn", "worker_init_fn", *self.api.callables):
+        switched = (name for name, switch in self.api.called_if if self.option(switch).is_certainly(True))
+        for name in ("collate_fn", "worker_init_fn", *self.api.callables, *switched):
             if name in self.arguments:
                 yield name, self.arguments[name]
 

@@ -61,13 +61,19 @@ def _may_be_array(program: Program, item: Item) -> bool:
     """Whether what is stored may be an array instead, into which the parts were put before: `self.data[mask]`."""
     stored = program.evaluator.written(item.write, item.frame)
     origins = [value.origin if isinstance(value, Derived) else value for value in stored]
-    return any(isinstance(one, Product) and one.name.partition(".")[0] in ("numpy", "torch") for one in origins)
+    return any(map(_is_of_arrays, origins))
 
 
 def _are_labels(item: Item) -> bool:
     """`np.array(self.targets)[mask].tolist()`: small numbers, which all lists share."""
     value = item.value
-    return isinstance(value, Derived) and value.via == ".tolist()" and item.attribute.lower() in _LABELS
+    if not isinstance(value, Derived) or value.via != ".tolist()" or item.attribute.lower() not in _LABELS:
+        return False
+    return _is_of_arrays(value.origin)
+
+
+def _is_of_arrays(value: Value) -> bool:
+    return isinstance(value, Product) and value.name.partition(".")[0] in ("numpy", "torch")
 
 
 def _counts(node: ast.AST) -> bool:
@@ -98,7 +104,7 @@ def _filled_container(program: Program, value: Collection) -> str | None:
 
 
 def _is_object(value: Value) -> bool:
-    if isinstance(value, Product) and value.name.partition(".")[0] in ("numpy", "torch"):
+    if _is_of_arrays(value):
         return False
     return isinstance(value, (Collection, Const, Derived)) or (isinstance(value, Product) and value.name in _OBJECTS)
 
@@ -126,7 +132,7 @@ def _element_container(program: Program, item: Item) -> str | None:
     value = item.value
     if isinstance(value, Unknown) or _all_plain((value,)) or handle_of(program, value) is not None:
         return None
-    if isinstance(value, Product) and value.name.partition(".")[0] in ("numpy", "torch"):
+    if _is_of_arrays(value):
         return None
     if isinstance(value, (Collection, Const, Derived, Instance)) or (
         isinstance(value, Product) and value.name in _OBJECTS
