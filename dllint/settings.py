@@ -129,8 +129,10 @@ def _bytes(value: object) -> int:
     found = re.fullmatch(r"([\d_]+(?:\.\d+)?)\s*([KMGT]I?)?B?", value.strip().upper())
     if found is None:
         raise ValueError
-    size = int(float(found[1]) * _UNITS[found[2] or ""])
-    return _count(size)
+    size = float(found[1]) * _UNITS[found[2] or ""]
+    if size == float("inf"):
+        raise ValueError
+    return _count(int(size))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from dllint.code.apis.watched import CONTAINERS
+from dllint.code.language.watched import CONTAINERS
 from dllint.code.program import Program, Unreadable, is_config
 from dllint.files import Kind, Project, SourceFile
 from dllint.patterns import pattern

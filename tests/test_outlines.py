@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dllint.code.apis.watched import GATES
 from dllint.code.language.modules import Module
 from dllint.code.language.outlines import outline, outlines, words
+from dllint.code.language.watched import GATES
 
 TEXTS = {
     "loader.py": b"from torch.utils.data import DataLoader\n\n\nclass Own(DataLoader):\n    pass\n",

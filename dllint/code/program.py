@@ -9,8 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dllint.code import apis
-from dllint.code.apis import watched
+from dllint.code.language import watched
 from dllint.code.language.importing import Importing, imported_modules
 from dllint.code.language.mentions import Mentions
 from dllint.code.language.modules import Module, ModuleTable
@@ -171,7 +170,9 @@ class Program:
     @cached_property
     def dataset_names(self) -> set[str]:
         """Names of the classes that derive from a dataset class, as far as names tell."""
-        return self.names_derived_from(apis.DATASET_BASES | set(self.settings.dataset_bases))
+        from dllint.code.apis import DATASET_BASES
+
+        return self.names_derived_from(DATASET_BASES | set(self.settings.dataset_bases))
 
     def names_derived_from(self, bases: Iterable[str]) -> set[str]:
         """The names of the project's classes that derive from one of these, directly or not, as far as names tell."""

@@ -19,7 +19,7 @@ NO_IPC = "none"
 """The IPC mode of docker and podman in which nothing is mounted at /dev/shm, whatever the size."""
 _OWN_IPC = frozenset({"", "private", "shareable"})
 _CPUSET = pattern(r"\d{1,5}(?:-\d{1,5})?(?:,\d{1,5}(?:-\d{1,5})?)*")
-_NOFILE = pattern(r"nofile=(-?\d+)(?::-?\d+)?")
+_NOFILE = pattern(r"nofile=(-?\d{1,18})(?::-?\d+)?")
 
 
 @dataclass(slots=True)

@@ -82,7 +82,7 @@ def _tables(text: str) -> dict[str, Any]:
         import tomli as tomllib
     try:
         found: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except ValueError:  # no TOML, or a number of more digits than Python reads
         return {}
     return found
 

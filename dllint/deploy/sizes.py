@@ -7,7 +7,6 @@ Measured on docker 28.2.2 (`--shm-size`, compose `shm_size`), kubectl 1.32.4 (qu
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 
 from dllint.patterns import pattern
 
@@ -19,13 +18,15 @@ DEFAULT_SHM = 64 * MIB
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _DOCKER = pattern(rf"({_NUMBER}) ?(?:([kmgtp])(?:b|ib)?|b)?", re.IGNORECASE | re.ASCII)
 _SDK = pattern(rf"({_NUMBER})\s*([bkmgt])b?", re.IGNORECASE | re.ASCII)
-_QUANTITY = pattern(
-    r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:(Ki|Mi|Gi|Ti|Pi|Ei)|([numkMGTPE])|[eE]([+-]?\d{1,3}))?", re.ASCII
-)
-_TMPFS = pattern(r"(\d+)([kmgtpe%]?)", re.IGNORECASE | re.ASCII)
+_QUANTITY = pattern(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d{1,3}))?", re.ASCII)
+_TMPFS = pattern(r"(\d{1,40})([kmgtpe%]?)", re.IGNORECASE | re.ASCII)
 _BINARY = {unit: 1 << (10 * power) for power, unit in enumerate("kmgtpe", 1)}
-_DECIMAL = {"n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000)}
-_DECIMAL |= {unit: Fraction(1000**power) for power, unit in enumerate("kMGTPE", 1)}
+_MOST = (1 << 63) - 1
+_MOST_DIGITS = 40
+_MOST_POWER = 30
+_MULTIPLE = {f"{unit}i".capitalize(): factor for unit, factor in _BINARY.items()}
+_MULTIPLE |= {unit: 1000**power for power, unit in enumerate("kMGTPE", 1)}
+_PART = {"n": 10**9, "u": 10**6, "m": 1000}
 
 
 def docker_bytes(text: str) -> int | None:
@@ -48,26 +49,25 @@ def docker_sdk_bytes(text: str) -> int | None:
     found = _SDK.fullmatch(text)
     if found is None:
         return docker_bytes(text) if text.isdecimal() else None
-    return int(float(found[1]) * _BINARY.get(found[2].lower(), 1))
+    return min(_MOST, int(min(float(found[1]), _MOST) * _BINARY.get(found[2].lower(), 1)))
 
 
-def quantity(text: str) -> Fraction | None:
+def quantity(text: str) -> float | None:
     """The number that a Kubernetes quantity means, such as bytes or processors; None where the API server refuses it.
 
-    `8G` is 8 x 1000^3, `8Gi` is 8 x 1024^3, `64m` is 0.064; `8g`, `8gb`, `8GiB` and `8K` are refused.
+    `8G` is 8 x 1000^3, `8Gi` is 8 x 1024^3, `64m` is 0.064; `8g`, `8gb`, `8GiB` and `8K` are refused. Whole numbers are
+    exact. What nobody can have is capped, as the API server caps it.
     """
     found = _QUANTITY.fullmatch(text)
-    if found is None:
+    if found is None or not found[1].strip("+-."):
         return None
-    number, binary, decimal, exponent = found.groups()
-    value = Fraction(number.rstrip(".")) if number.strip("+-.") else None
-    if value is None:
-        return None
-    if binary:
-        return value * _BINARY[binary[0].lower()]
-    if exponent:
-        return value * Fraction(10) ** int(exponent)
-    return value * _DECIMAL[decimal] if decimal else value
+    unit, power = found[2] or "", int(found[3] or 0)
+    number, _, decimals = found[1][:_MOST_DIGITS].partition(".")
+    if len(number) == _MOST_DIGITS or power > _MOST_POWER:
+        return -_MOST if number.startswith("-") else _MOST
+    over: int = int(number + decimals) * _MULTIPLE.get(unit, 1) * 10 ** max(power, 0)
+    under: int = 10 ** len(decimals) * _PART.get(unit, 1) * 10 ** max(-power, 0)
+    return over / under if over % under else over // under
 
 
 def tmpfs_bytes(text: str) -> int | None:

@@ -190,6 +190,8 @@ def _cells(text: str) -> list[_Cell]:
         raise CannotParseError(f"not valid JSON: {error.msg}", error.lineno, error.colno) from None
     except RecursionError:
         raise CannotParseError("nested too deeply") from None
+    except ValueError:
+        raise CannotParseError("not valid JSON: a number has too many digits") from None
     return found
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from plans import plan_of
 
-from dllint.code.apis.watched import CONTAINERS
 from dllint.code.language.modules import Module
+from dllint.code.language.watched import CONTAINERS
 from dllint.deploy.launchers import CODE_FRONT_ENDS
 from dllint.deploy.workload import FlawKind, ShmSource, Workload
 

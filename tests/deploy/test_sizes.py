@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dllint.deploy.sizes import GIB, MIB, docker_bytes, is_share_of_memory, quantity, shown, tmpfs_bytes
+from dllint.deploy.sizes import (
+    GIB,
+    MIB,
+    docker_bytes,
+    docker_sdk_bytes,
+    is_share_of_memory,
+    quantity,
+    shown,
+    tmpfs_bytes,
+)
 
 REFUSED = None
 
@@ -61,7 +68,7 @@ QUANTITY = {
     " 8Gi": REFUSED,
     "8589934592": 8 * GIB,
     "8": 8,
-    "64m": Fraction(64, 1000),
+    "64m": 0.064,
     "64M": 64 * 10**6,
     "64Mi": 64 * MIB,
     "8k": 8000,
@@ -78,7 +85,7 @@ QUANTITY = {
     "": REFUSED,
     ".": REFUSED,
     "0x10": REFUSED,
-    "1500m": Fraction(3, 2),
+    "1500m": 1.5,
 }
 TMPFS = {
     "8g": 8 * GIB,
@@ -100,7 +107,7 @@ def test_docker_and_compose(text: str, size: int | None) -> None:
 
 
 @pytest.mark.parametrize(("text", "size"), QUANTITY.items())
-def test_a_kubernetes_quantity(text: str, size: Fraction | int | None) -> None:
+def test_a_kubernetes_quantity(text: str, size: float | None) -> None:
     assert quantity(text) == size
 
 
@@ -112,6 +119,13 @@ def test_an_option_of_tmpfs(text: str, size: int | None) -> None:
 def test_a_share_of_the_memory_is_a_size_that_nobody_can_know_here() -> None:
     assert is_share_of_memory("50%")
     assert not is_share_of_memory("50")
+
+
+@pytest.mark.parametrize("digits", ["9" * 400, "9" * 5_000, "1e999", "0." + "1" * 5_000])
+@pytest.mark.parametrize("unit", ["", "g", "Gi", "m"])
+def test_no_number_is_too_large_to_be_read(digits: str, unit: str) -> None:
+    for read in (docker_bytes, docker_sdk_bytes, quantity, tmpfs_bytes):
+        assert float(read(f"{digits}{unit}") or 0) <= 2.0**63
 
 
 @given(st.text(max_size=20))

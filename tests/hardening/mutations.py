@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from random import Random
 
@@ -46,6 +47,18 @@ OPENINGS = (
     (b"/* ", b" */"),
     (b"&a [*a, ", b"]"),
 )
+NUMBERS = (
+    b"9" * 400,
+    b"9" * 5_000,
+    b"1e999",
+    b"-1",
+    "\u00b2".encode(),
+    "\u0663".encode(),
+    b"nan",
+    b"inf",
+    b"0" * 5_000,
+)
+_DIGITS = re.compile(rb"\d+")
 
 
 def truncate(data: bytes, _kind: Kind, random: Random) -> bytes:
@@ -115,6 +128,13 @@ def widen(data: bytes, _kind: Kind, random: Random) -> bytes:
     return b"".join(lines[:at]) + indent + long + b"\n" + b"".join(lines[at + 1 :])
 
 
+def inflate(data: bytes, _kind: Kind, random: Random) -> bytes:
+    """Numbers are larger than any number of the language, or are written in other digits."""
+    number = random.choice(NUMBERS)
+    share = random.choice((0.1, 0.5, 1.0))
+    return _DIGITS.sub(lambda found: number if random.random() < share else found[0], data)
+
+
 MUTATIONS: dict[str, Mutation] = {
     "truncate": truncate,
     "flip": flip,
@@ -123,4 +143,5 @@ MUTATIONS: dict[str, Mutation] = {
     "ladder": ladder,
     "repeat": repeat,
     "widen": widen,
+    "inflate": inflate,
 }

@@ -12,10 +12,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 
-from dllint.code.apis.watched import WATCHED
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.outlines import Outline, import_statements, occurrences, outline, words
 from dllint.code.language.scopes import ClassScope, FunctionScope, ModuleScope, Scope
+from dllint.code.language.watched import WATCHED
 from dllint.files import SourceFile
 from dllint.finding import Location
 from dllint.patterns import pattern

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dllint.code.apis.watched import GATES, UNKNOWN_ENCODING
+from dllint.code.language.watched import GATES, UNKNOWN_ENCODING
 from dllint.files import content_of
 from dllint.parallel import shared_out
 from dllint.patterns import pattern

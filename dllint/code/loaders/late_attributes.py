@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
-from dllint.code.apis import watched
-from dllint.code.language import classes, loops
+from dllint.code.language import classes, loops, watched
 from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.modules import Module

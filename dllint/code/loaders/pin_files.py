@@ -187,7 +187,7 @@ def _toml(path: str) -> Said:
         return Said()
     try:
         tables: dict[str, Any] = tomllib.loads(data.decode("utf-8", "replace"))
-    except tomllib.TOMLDecodeError:
+    except ValueError:  # no TOML, or a number of more digits than Python reads
         return Said()
     return Said(_all(_entries(tables, "", 0)), _all(_pythons(tables)))
 

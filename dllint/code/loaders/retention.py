@@ -121,8 +121,7 @@ def _is_shown(node: ast.AST | None) -> bool:
 
 def _is_cut(program: Program, iteration: Iteration) -> bool:
     """Whether only the first batches are taken: `islice(loader, 4)`, `zip(range(4), loader)`."""
-    node = iteration.node
-    head = node.args[0] if isinstance(node, ast.Call) else getattr(node, "iter", getattr(node, "value", None))
+    head = _gone_through(iteration.node)
     if head is None:
         return False
     frame = iteration.frame
@@ -132,6 +131,15 @@ def _is_cut(program: Program, iteration: Iteration) -> bool:
     if "take" in names or ("zip" in names and "range" in names):
         return True
     return any(last_name(call.func) == "islice" and not _takes_many(program, call, at) for call, at in calls)
+
+
+def _gone_through(node: ast.AST) -> ast.expr | None:
+    """What a loop or a call goes through: `loader` of `iter(loader)` and `loader.__iter__()`."""
+    if isinstance(node, ast.Call):
+        inside = node.func.value if isinstance(node.func, ast.Attribute) else None
+        return node.args[0] if node.args else inside
+    head = getattr(node, "iter", getattr(node, "value", None))
+    return head if isinstance(head, ast.expr) else None
 
 
 def _takes_many(program: Program, call: ast.Call, frame: Frame) -> bool:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
-from dllint.code.apis import watched
-from dllint.code.language import classes, conditions
+from dllint.code.language import classes, conditions, watched
 from dllint.code.language.links import block_of
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope

@@ -163,7 +163,7 @@ class _Call:
     def _processors(self, argument: Argument) -> Iterator[tuple[str, Word]]:
         word = self._word(argument.node, argument.frame)
         if word is not None and word.known and word.text.isdecimal():
-            yield "cpus", word._replace(text=str(int(word.text) / 1e9))
+            yield "cpus", word._replace(text=str(float(word.text) / 1e9))
 
     def _capabilities(self, argument: Argument) -> Iterator[tuple[str, Word]]:
         return self._listed("cap-add", argument)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DSTACK = Launcher("dstack", "give it `resources: {shm_size: {size}}`", "{gib}GB")
 _TYPES = ("task", "dev-environment")
 _OWN = ("commands", "ide", "python", "image")
-_SIZE = pattern(r"(\d+(?:\.\d*)?|\.\d+)(mb|gb|tb)?", re.ASCII)
+_SIZE = pattern(r"(\d{1,18}(?:\.\d*)?|\.\d+)(mb|gb|tb)?", re.ASCII)
 _UNITS = {"mb": MIB, "gb": GIB, "tb": GIB << 10, None: GIB}
 """A number alone is in gigabytes."""
 

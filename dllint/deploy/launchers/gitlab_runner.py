@@ -55,7 +55,7 @@ def _runners(text: str) -> list[dict[str, Any]]:
         import tomli as tomllib
     try:
         found = tomllib.loads(text).get("runners")
-    except tomllib.TOMLDecodeError:
+    except ValueError:  # no TOML, or a number of more digits than Python reads
         return []
     return [runner for runner in found if isinstance(runner, dict)] if isinstance(found, list) else []
 

@@ -33,11 +33,15 @@ def pods(tree: Tree, plan: Plan) -> Iterator[Pod]:
     kind, group = tree.text_of("kind"), tree.text_of("apiVersion").partition("/")[0]
     if kind in _SERVING:
         return
-    if group == "argoproj.io" or kind == _KATIB:
-        # The trial of an experiment, and what a sensor creates, are objects within them.
-        yield from (pod for part in tree.walk() if _is_workflow(part) for pod in _argo(part))
     if _is_workflow(tree):
+        yield from _argo(tree)
         return
+    if group == "argoproj.io":
+        # What a sensor creates are objects within it.
+        yield from (pod for part in tree.walk() if _is_workflow(part) for pod in _argo(part))
+    trial = tree.get("spec", "trialTemplate", "trialSpec") if kind == _KATIB else None
+    if trial is not None and _is_workflow(trial):
+        yield from _argo(trial)
     for spec, chain in specs(tree):
         pod = pod_of(spec, chain)
         # The trials of a Katib experiment are objects within it.

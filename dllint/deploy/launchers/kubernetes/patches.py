@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from dllint.patterns import pattern
 from dllint.syntax.tree import Tree
 
 _MERGED_BY = {
@@ -25,6 +26,7 @@ _MERGED_BY = {
 _DEEPEST = 60
 _DIRECTIVE = "$patch"
 _IMAGE = "image"
+_INDEX = pattern(r"[0-9]{1,6}")
 
 
 def merged(base: Node, patch: Node, *, by_key: bool, depth: int = 0) -> Node:
@@ -78,7 +80,7 @@ def _changed(node: Node, tokens: Sequence[str], operation: str, value: Node | No
 
 def _changed_list(node: SequenceNode, tokens: Sequence[str], operation: str, value: Node | None) -> Node:
     items = list(node.value)
-    at = len(items) if tokens[0] == "-" else int(tokens[0]) if tokens[0].isdigit() else -1
+    at = len(items) if tokens[0] == "-" else int(tokens[0]) if _INDEX.fullmatch(tokens[0]) else -1
     if not 0 <= at <= len(items) or (at == len(items) and (operation != "add" or len(tokens) > 1)):
         return node
     if len(tokens) > 1:

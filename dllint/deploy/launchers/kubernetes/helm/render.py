@@ -20,7 +20,7 @@ _ACTION = pattern(
 _JINJA = pattern(r"\{%(?:(?!\{%).)*?%\}|\{#(?:(?!\{#).)*?#\}", re.DOTALL)
 _CONTROL = pattern(r"(if|else if|else|end|with|range|define|block|template|break|continue)\b\s*(.*)", re.DOTALL)
 _ASSIGNMENT = pattern(r"(\$\w*)\s*(:?=)\s*(.*)", re.DOTALL)
-_INDENT = pattern(r"\bn?indent\s+(\d+)")
+_INDENT = pattern(r"\bn?indent\s+(\d{1,3})\b")
 _NOT_END = pattern(r"[^\n]")
 _LISTS = frozenset(
     ("containers", "initContainers", "volumes", "volumeMounts", "volumeClaimTemplates", "env", "envFrom", "command")
