@@ -148,8 +148,8 @@ class Program:
     @cached_property
     def seeds(self) -> list[Module]:
         """The modules that may build a loader or define a dataset."""
-        names = self.dataset_names
         modules = self.modules.by_file.values()
+        names = self.dataset_names if modules else ()
         return [m for m in modules if _speaks_of_data(m) or any(name in names for name, _ in m.class_bases)]
 
     @property
