@@ -3,7 +3,8 @@
 ## What it does
 
 Reports a file, archive, database or socket that worker code reads under a name of a module or class: opened when the
-module is imported, by the script, or by a function of main that sets the name (`global records`).
+module is imported, by the script, or by a function of main that sets the name (`global records`). What is opened on first use
+is reported where main is the first; what main closes, or replaces, before the workers start is not.
 
 ## Why it breaks workers
 
@@ -103,12 +104,16 @@ def _where(shared: Shared, at_import: str) -> str:
 
 
 def _finding(entry: WorkerEntry, shared: Shared, step: Step, read: ast.AST, where: str, symbol: str) -> Finding:
-    handle = shared.handle
+    handle, used = shared.handle, shared_names.first_use(entry, shared)
     return RULE.finding(
         handle.location,
         f"{handle.call}() {where} is shared by forked workers: {handle.api.harm}",
         help="open it on first use in each process, keyed by os.getpid()",
-        related=[*entry.way(step), Related(f"{shared.name} used in a worker here", step.scope.module.location(read))],
+        related=[
+            *([used.related()] if used is not None else []),
+            *entry.way(step),
+            Related(f"{shared.name} used in a worker here", step.scope.module.location(read)),
+        ],
         symbol=symbol,
         evidence=shared.name,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from dllint.code.handles import guards
@@ -70,7 +71,7 @@ def opened(entry: WorkerEntry) -> Iterator[Lazy]:
                     continue
                 at = write.node if call is write.binding.value else call
                 by_process = _is_opened_by_process(entry, step, write, at)
-                if by_process or (_is_lazy(entry, step, write, at) and not _is_let_go(entry.program, write.name)):
+                if by_process or (_is_lazy(entry, step, write, at) and not is_let_go(entry.program, write.name)):
                     yield Lazy(handle, write.name, step, by_process)
         yield from _remembered(entry, step)
 
@@ -138,10 +139,10 @@ def _is_forgotten(entry: WorkerEntry, step: Step) -> bool:
         lines = set(module.lines_with(name))
         if any(lines.intersection(module.lines_with(word)) for word in _FORGETS):
             return True
-    return _is_let_go(entry.program, name)
+    return is_let_go(entry.program, name)
 
 
-def _is_let_go(program: Program, attribute: str) -> bool:
+def is_let_go(program: Program, attribute: str) -> bool:
     """Whether main sets the attribute back to None, itself or by a method that it calls."""
     for module in program.modules_with(f".{attribute} ="):
         for write, scope in module.writes_of(attribute):
@@ -179,7 +180,7 @@ def used_by_main(entry: WorkerEntry, lazy: Lazy) -> Use | None:
             continue
         if "__len__" in opening and not _is_read_in_order(loader):
             return Use(loader.call, loader.frame.scope, loader)
-        for node, scope in _uses(entry, loader, opening):
+        for node, scope in chain(_uses(entry, loader, opening), _direct(entry, loader, lazy.step.scope)):
             return Use(node, scope, loader)
     return None
 
@@ -218,6 +219,30 @@ def _uses(entry: WorkerEntry, loader: Loader, opening: set[str]) -> Iterator[tup
         if frame.call is None:
             return
         limit, frame = frame.call, frame.caller
+
+
+def _direct(entry: WorkerEntry, loader: Loader, opening: FunctionScope) -> Iterator[tuple[ast.AST, Scope]]:
+    """The calls of the function that opens, by main before the loader starts: also when the dataset is made."""
+    if entry.dataset is None or opening.owner is not None:
+        return
+    making = [base.methods.get("__init__") for base in classes.project_mro(entry.program.evaluator, entry.dataset.cls)]
+    limits = _limits(entry.program, loader)
+    for call, caller in entry.program.call_sites(opening):
+        scope = caller.scope
+        if scope in making or (scope in limits and _start(call) < limits[scope]):
+            yield call, scope
+
+
+def _limits(program: Program, loader: Loader) -> dict[Scope, tuple[int, int]]:
+    """The functions that lead to a loader, each with the place at which it starts the workers."""
+    found: dict[Scope, tuple[int, int]] = {loader.frame.scope: _start(_first_iteration(loader))}
+    pending: list[Scope] = [loader.frame.scope]
+    for scope in pending:
+        for call, caller in program.call_sites(scope) if isinstance(scope, FunctionScope) else ():
+            if caller.scope not in found and len(found) < _MOST_CALLERS:
+                found[caller.scope] = _start(call)
+                pending.append(caller.scope)
+    return found
 
 
 def _is_one_of(program: Program, node: ast.AST, frame: Frame, made: set[tuple[object, ...]]) -> bool:

@@ -6,15 +6,19 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code.handles import opened
+from dllint.code.handles import guards, lazy_handles, opened
+from dllint.code.handles.lazy_handles import Lazy, Use
 from dllint.code.handles.opened import Handle
 from dllint.code.language import conditions, fields
 from dllint.code.language.bindings import Binding
 from dllint.code.language.containers import is_made_empty, is_none
+from dllint.code.language.links import block_of
+from dllint.code.language.members import writes_by_name
 from dllint.code.language.modules import Module
 from dllint.code.language.outlines import occurrences
-from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, dotted
+from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, dotted, last_name
 from dllint.code.language.values import ClassRef, Frame, ModuleRef
+from dllint.code.workers.making import end_of
 from dllint.code.workers.reach import is_main_only
 from dllint.patterns import pattern
 from dllint.records import dataclass
@@ -55,10 +59,25 @@ def reaches(entry: WorkerEntry, shared: Shared) -> bool:
     """Whether workers have a handle as main opened it: main does so, and no worker puts its own in its place."""
     if shared.only_by_fork and not entry.may_fork:
         return False
-    own = (step.scope for step in entry.code.steps)
-    if any(scope is shared.setter or _sets(scope, shared.name) for scope in own):
+    steps = {step.scope: step for step in entry.code.steps}
+    if any(scope is not shared.setter and _sets(scope, shared.name) for scope in steps):
         return False
+    if shared.setter in steps:
+        return first_use(entry, shared) is not None
     return shared.setter is None or bool(entry.program.call_sites(shared.setter))
+
+
+def first_use(entry: WorkerEntry, shared: Shared) -> Use | None:
+    """Where main is the first to use what workers would open otherwise: `if FILE is None: FILE = open(path)`."""
+    step = next((step for step in entry.code.steps if step.scope is shared.setter), None)
+    if step is None or not guards.is_opened_once(step, shared.handle.opened.node, shared.name):
+        return None
+    setters = [scope for scope, _ in step.scope.module.set_by_functions.get(shared.name, ())]
+    if any(scope is not step.scope for scope in setters) or lazy_handles.is_let_go(entry.program, shared.name):
+        return None
+    if guards.asks_for_process(entry, step) or guards.is_reset_by_fork(entry, step):
+        return None
+    return lazy_handles.used_by_main(entry, Lazy(shared.handle, shared.name, step, False))
 
 
 def _sets(scope: Scope, name: str) -> bool:
@@ -157,11 +176,10 @@ def _set_by_functions(program: Program, module: Module) -> Iterator[Shared]:
 def _set_from_outside(program: Program, module: Module) -> Iterator[Shared]:
     """`archive.records = open(path)`, where the module itself says `records = None`."""
     for name in _names(module.scope, is_none):
-        for other in program.modules_with(f".{name} ="):
-            for write, scope in other.writes_of(name):
-                holders = program.evaluator.values(write.target.value, Frame(scope))
-                if not write.element and any(isinstance(v, ModuleRef) and v.module is module for v in holders):
-                    yield from _opened(program, name, write.binding, scope)
+        for write, scope in writes_by_name(program, name):
+            holders = program.evaluator.values(write.target.value, Frame(scope))
+            if any(isinstance(v, ModuleRef) and v.module is module for v in holders):
+                yield from _opened(program, name, write.binding, scope)
 
 
 def _put_in(program: Program, module: Module) -> Iterator[Shared]:
@@ -177,8 +195,9 @@ def _opened(program: Program, name: str, binding: Binding, scope: Scope) -> Iter
     if binding.kind != "assign" or not isinstance(binding.value, ast.Call):
         return
     handle = opened.opened_at(program, binding.value, Frame(scope))
-    if handle is not None and not _is_closed_by(program, scope, name):
-        yield Shared(name, handle, scope if isinstance(scope, FunctionScope) else None)
+    if handle is None or _is_closed_by(program, scope, name) or _is_over(program, scope, name, binding):
+        return
+    yield Shared(name, handle, scope if isinstance(scope, FunctionScope) else None)
 
 
 def _is_closed_by(program: Program, scope: Scope, name: str) -> bool:
@@ -186,6 +205,23 @@ def _is_closed_by(program: Program, scope: Scope, name: str) -> bool:
     closed = (close.func.value for close in scope.closes if isinstance(close.func, ast.Attribute))
     is_closed = any(dotted(node).rpartition(".")[2] == name for node in closed)
     return is_closed and scope not in program.facts.building_scopes
+
+
+def _is_over(program: Program, scope: Scope, name: str, opening: Binding) -> bool:
+    """Whether a handle is closed, or something else is stored in its place, before the function builds a loader."""
+    built = [loader.call for loader in program.facts.loaders if loader.frame.scope is scope]
+    limit = min(map(end_of, built), default=(1 << 30, 0))
+    closed = [c for c in scope.closes if isinstance(c.func, ast.Attribute) and last_name(c.func.value) == name]
+    stored = [*scope.bindings.get(name, ()), *(w.binding for w in scope.writes if w.name == name and not w.element)]
+    replaced = [one.node for one in stored if one.kind == "assign" and one.value is not None and not _uses(one, name)]
+    ends = [node for node in [*closed, *replaced] if end_of(opening.node) < end_of(node) < limit]
+    return any(block_of(node).holds(opening.block) for node in ends)
+
+
+def _uses(binding: Binding, name: str) -> bool:
+    """Whether what is stored is made of what was there: `records = Reader(records)`."""
+    assert binding.value is not None
+    return any(getattr(node, "id", getattr(node, "attr", "")) == name for node in ast.walk(binding.value))
 
 
 def _names(scope: Scope, is_wanted: Callable[[ast.AST | None], bool]) -> list[str]:
@@ -223,9 +259,8 @@ def _stored_on(program: Program, cls: ClassScope) -> Iterator[Shared]:
         for write, method in cls.writes_of(name):
             if "classmethod" in method.decorators:
                 yield from _opened(program, name, write.binding, method)
-        for module in program.modules_with(f".{name} ="):
-            for write, scope in module.writes_of(name):
-                is_named = not write.element and isinstance(write.target.value, ast.Name)
-                holders = program.evaluator.values(write.target.value, Frame(scope)) if is_named else ()
-                if any(isinstance(v, ClassRef) and v.cls is cls for v in holders):
-                    yield from _opened(program, name, write.binding, scope)
+        for write, scope in writes_by_name(program, name):
+            is_named = isinstance(write.target.value, ast.Name)
+            holders = program.evaluator.values(write.target.value, Frame(scope)) if is_named else ()
+            if any(isinstance(v, ClassRef) and v.cls is cls for v in holders):
+                yield from _opened(program, name, write.binding, scope)
