@@ -3,8 +3,8 @@
 ## What it does
 
 Reports a file, archive, database or socket that worker code reads under a name of a module or class: opened when the
-module is imported, by the script, or by a function of main that sets the name (`global records`). What is opened on first use
-is reported where main is the first; what main closes, or replaces, before the workers start is not.
+module is imported, by the script, or by a function of main that sets the name (`global records`). What is opened on
+first use is reported where main is the first; what main closes, or replaces, before the workers start is not.
 
 ## Why it breaks workers
 
