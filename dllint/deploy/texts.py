@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _KIND = pattern(rb"kind:(?<![^\n]kind:)[ \t]*([^\s#]*)")
 """The kind of an object, at the top of its document; a pattern that starts with plain text is searched for quickest."""
+_NESTED = pattern(rb"apiVersion:(?<=[^\n]apiVersion:)")
 _LINE_END = pattern("\r\n|\r|\n")
 
 
@@ -89,6 +90,11 @@ class DeployFile:
         """Whether it is a manifest of nothing but types of Kubernetes objects, which are long, and run nothing."""
         kinds = _KIND.findall(self.data)
         return bool(kinds) and all(kind == b"CustomResourceDefinition" for kind in kinds)
+
+    @cached_property
+    def nests_objects(self) -> bool:
+        """Whether an object of Kubernetes may stand within another, or in a text of one."""
+        return _NESTED.search(self.data) is not None
 
     @property
     def is_well_formed(self) -> bool:

@@ -53,7 +53,7 @@ def _rendered(file: DeployFile, plan: Plan, made: Builds) -> Iterator[Rendered]:
 def _objects(file: DeployFile, plan: Plan) -> Iterator[Tree]:
     if file.kind is not Kind.SHELL:
         for tree in _documents(file, plan):
-            yield from objects(tree, file.lines)
+            yield from objects(tree, file)
     if file.has(b"<<", b"apiVersion:"):
         yield from here_documents(file)
 

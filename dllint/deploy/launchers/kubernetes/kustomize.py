@@ -153,7 +153,7 @@ class _Kustomize:
         file = self.plan.files.get(path)
         if file is None or file.kind not in (Kind.YAML, Kind.JSON):
             return []
-        found = [item for tree in file.documents.trees for item in objects(tree, file.lines)]
+        found = [item for tree in file.documents.trees for item in objects(tree, file)]
         return [_Object(tree.node, path) for tree in found]
 
     # Patches

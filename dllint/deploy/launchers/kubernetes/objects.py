@@ -24,17 +24,19 @@ _MOST_TEXTS = 100
 """Manifests that are read inside of one object or script."""
 
 
-def objects(tree: Tree, lines: list[str], depth: int = 0) -> Iterator[Tree]:
+def objects(tree: Tree, file: DeployFile, depth: int = 0) -> Iterator[Tree]:
     """The objects that a document stands for, each with its kind."""
     if not is_object(tree) or depth > _DEEPEST_LIST:
         return
     if tree.text_of("kind").endswith("List") and (items := tree.get("items")) is not None and items.is_list:
         for item in items.items():
-            yield from objects(item, lines, depth + 1)
+            yield from objects(item, file, depth + 1)
         return
     yield tree
+    if not file.nests_objects:
+        return
     for node in islice(_texts_with_objects(tree.node), _MOST_TEXTS):
-        yield from _read(tree.path, lines, node.start_mark.line + 1, node.end_mark.line, depth + 1)
+        yield from _read(file, node.start_mark.line + 1, node.end_mark.line, depth + 1)
 
 
 def here_documents(file: DeployFile) -> Iterator[Tree]:
@@ -46,17 +48,17 @@ def here_documents(file: DeployFile) -> Iterator[Tree]:
         end = found[2] if found else ""
         last = next((at for at in range(row + 1, len(lines)) if lines[at].strip() == end), None)
         if last is not None and any(text.lstrip().startswith("apiVersion:") for text in lines[row + 1 : last]):
-            yield from _read(file.path, lines, row + 1, last, 1)
+            yield from _read(file, row + 1, last, 1)
 
 
-def _read(path: str, lines: list[str], first: int, last: int, depth: int) -> Iterator[Tree]:
+def _read(file: DeployFile, first: int, last: int, depth: int) -> Iterator[Tree]:
     """The objects in the rows `first` to `last` (from 0, without the last)."""
     try:
-        found = list(trees(path, "\n".join(lines[first:last]) + "\n", first))
+        found = list(trees(file.path, "\n".join(file.lines[first:last]) + "\n", first))
     except CannotParseError:
         return
     for tree in found:
-        yield from objects(tree, lines, depth)
+        yield from objects(tree, file, depth)
 
 
 def _texts_with_objects(root: Node) -> Iterator[ScalarNode]:

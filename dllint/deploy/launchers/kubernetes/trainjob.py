@@ -127,7 +127,7 @@ def _project(plan: Plan) -> _Project:
     for file in plan.files.values():
         if file.kind not in _KINDS or not (file.has(b"TrainJob") or file.has(b"TrainingRuntime")):
             continue
-        for tree in (item for document in file.documents.trees for item in objects(document, file.lines)):
+        for tree in (item for document in file.documents.trees for item in objects(document, file)):
             if tree.text_of("kind") in RUNTIMES and is_known(tree.text_of("metadata", "name")):
                 found.runtimes.setdefault(tree.text_of("metadata", "name"), tree)
             elif tree.text_of("kind") == "TrainJob":
