@@ -101,6 +101,7 @@ FRONT_ENDS: tuple[FrontEnd, ...] = (
     FrontEnd("devcontainer", frozenset({Kind.JSON}), ((b"image",), (b"ockerfile",), (b"ocker",))),
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"services",),)),
     FrontEnd("compose", frozenset({Kind.YAML}), ((b"image",),), name="compose"),
+    FrontEnd("compose", frozenset({Kind.JSON}), ((b'"services"',),), name="compose"),
     FrontEnd("gcp_batch", frozenset((Kind.YAML, Kind.JSON)), ((b"taskGroups", b"imageUri"),)),
     FrontEnd("quadlet", frozenset({Kind.QUADLET}), ((b"Image",),)),
     FrontEnd("nomad", frozenset({Kind.HCL}), ((b"task", b"driver"),)),

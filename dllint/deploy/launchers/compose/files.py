@@ -16,6 +16,7 @@ from dllint.syntax.tree import Tree
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
+_KINDS = (Kind.YAML, Kind.JSON)
 BASE_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 """What compose looks for in a folder, in its order."""
 OVERRIDE_NAMES = (
@@ -28,7 +29,7 @@ OVERRIDE_NAMES = (
 
 _SERVICES = pattern(rb"""services["']?[ \t]*:""")
 _AT_START_OF_LINE = pattern(rb"""(?:\xef\xbb\xbf|---[ \t]+)?\{?[ \t]*["']?""")
-_NAME = pattern(r"(?:docker-|podman-)?compose\b.*\.ya?ml")
+_NAME = pattern(r"(?:docker-|podman-)?compose\b.*\.(?:ya?ml|json)")
 _TEMPLATE = pattern(rb"\{\{|\{%|<%")
 _SERVICE_KEYS = pattern(
     "build|cap_add|command|container_name|depends_on|deploy|devices|entrypoint|env_file|environment|expose|extends|"
@@ -45,7 +46,10 @@ _FIRST_KEYS = pattern(
 
 
 def may_be_compose(file: DeployFile) -> bool:
-    """Whether the bytes of a file have `services` as a key of the root, or its name says that it is of compose."""
+    """Whether the bytes of a file have `services` as a key of the root, or its name says that it is of compose; of JSON
+    both."""
+    if file.kind is Kind.JSON:
+        return _NAME.fullmatch(file.name) is not None and file.has(b'"services"')
     if file.kind is not Kind.YAML:
         return False
     return _has_services(file.data) or (_NAME.fullmatch(file.name) is not None and file.has(b"image"))
@@ -73,7 +77,7 @@ def compose_documents(file: DeployFile) -> list[Tree]:
 def compose_files(plan: Plan) -> dict[str, list[Tree]]:
     """The documents of all compose files of a project that can be read, by absolute path."""
     found: dict[str, list[Tree]] = {}
-    for file in plan.of_kind(Kind.YAML):
+    for file in plan.of_kind(*_KINDS):
         try:
             documents = compose_documents(file)
         except CannotParseError:
@@ -85,7 +89,7 @@ def compose_files(plan: Plan) -> dict[str, list[Tree]]:
 
 def including_files(plan: Plan) -> dict[str, list[Tree]]:
     """The documents of all compose files that include others, by absolute path; they need no services of their own."""
-    named = (file for file in plan.of_kind(Kind.YAML) if _NAME.fullmatch(file.name) and file.has(b"include"))
+    named = (file for file in plan.of_kind(*_KINDS) if _NAME.fullmatch(file.name) and file.has(b"include"))
     found = {file.absolute: [document for document in file.documents[0] if "include" in document] for file in named}
     return {path: documents for path, documents in found.items() if documents}
 
