@@ -30,6 +30,8 @@ class Kind(Enum):
     """HashiCorp's language: Nomad jobs, docker-bake files, Terraform."""
     QUADLET = auto()
     """A unit of systemd: a container of podman's, or a service whose commands may start one."""
+    TASKS = auto()
+    """TOML with tables of commands, as pixi, PDM, Hatch and Poe run them."""
 
 
 _SUFFIXES = {
@@ -63,6 +65,8 @@ _SUFFIXES = {
     ".service": Kind.QUADLET,
 }
 _NAMES = {
+    "pyproject.toml": Kind.TASKS,
+    "pixi.toml": Kind.TASKS,
     "Kustomization": Kind.YAML,
     "Dockerfile": Kind.DOCKERFILE,
     "DockerFile": Kind.DOCKERFILE,

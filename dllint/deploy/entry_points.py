@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dllint.patterns import pattern
+from dllint.syntax.toml import tables_of
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -74,17 +74,7 @@ def _entries(folder: str, plan: Plan) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _tables(text: str) -> dict[str, Any]:
-    if "scripts" not in text:
-        return {}
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        found: dict[str, Any] = tomllib.loads(text)
-    except ValueError:  # no TOML, or a number of more digits than Python reads
-        return {}
-    return found
+    return tables_of(text) if "scripts" in text else {}
 
 
 def _table(tables: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:

@@ -183,12 +183,19 @@ def _unit(file: DeployFile) -> Iterator[Script]:
         yield Script(Mapped(found["command"], found.start("command")), file.folder)
 
 
+def _tasks(file: DeployFile) -> Iterator[Script]:
+    from dllint.deploy.task_tables import tasks
+
+    yield from tasks(file)
+
+
 _READERS: dict[Kind, Callable[[DeployFile], Iterator[Script]]] = {
     Kind.SHELL: _shell,
     Kind.MAKEFILE: _makefile,
     Kind.MARKDOWN: _markdown,
     Kind.RESTRUCTURED: _restructured,
     Kind.QUADLET: _unit,
+    Kind.TASKS: _tasks,
     Kind.POWERSHELL: _powershell,
     Kind.BATCH: _batch,
 }

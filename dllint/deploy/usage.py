@@ -39,6 +39,7 @@ _KINDS = (
     Kind.JSON,
     Kind.HCL,
     Kind.QUADLET,
+    Kind.TASKS,
 )
 
 

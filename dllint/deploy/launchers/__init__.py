@@ -87,7 +87,7 @@ def _in_code(word: bytes) -> re.Pattern[bytes]:
 
 
 _WITH_COMMANDS = frozenset((Kind.SHELL, Kind.MAKEFILE, Kind.MARKDOWN, Kind.POWERSHELL, Kind.BATCH, Kind.YAML))
-_WITH_COMMANDS |= {Kind.RESTRUCTURED, Kind.QUADLET}
+_WITH_COMMANDS |= {Kind.RESTRUCTURED, Kind.QUADLET, Kind.TASKS}
 FRONT_ENDS: tuple[FrontEnd, ...] = (
     FrontEnd("dockerfile", frozenset({Kind.DOCKERFILE}), ((),)),
     FrontEnd("docker_run", _WITH_COMMANDS, ((b"docker",), (b"podman",), (b"nerdctl",), (b"DOCKER",))),
