@@ -13,7 +13,7 @@ from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
 from dllint.deploy.command_words import simple_commands
-from dllint.deploy.images import Image, built_for, words_of
+from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.loading import may_load, trains_by_hand
 from dllint.deploy.pages import session, speaks_of_else
 from dllint.deploy.remounts import heed
@@ -171,7 +171,7 @@ def _may_train(commands: list[list[str]], found: Training, image: Image | None) 
 def training_image(workload: Workload, image: Image | None, plan: Plan) -> str:
     """The image that carries torch, of those that a workload is made of; empty if none is known to."""
     names = [] if workload.image is None or workload.image.value is None else [workload.image.value]
-    names += image.bases if image is not None else []
+    names += bases_of(image, plan) if image is not None else []
     return next((name for name in names if is_training_image(name, plan.settings.training_images)), "")
 
 

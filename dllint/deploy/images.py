@@ -222,6 +222,15 @@ def built_by_command(tag: str, plan: Plan) -> Image | None:
     return _look_up(tag, plan.shared(Images).by_command)
 
 
+def bases_of(image: Image, plan: Plan) -> list[str]:
+    """The images that an image is made of, and those that are made of which the project builds itself."""
+    found = list(image.bases)
+    for base in found:
+        own = built_by_command(base, plan)
+        found += [name for name in (own.bases if own is not None else ()) if name not in found]
+    return found
+
+
 def of_file(file: DeployFile, plan: Plan) -> Image | None:
     """The image that a Dockerfile gives, built without arguments; None where it has no FROM."""
     return plan.shared(Images).of_file(file)
