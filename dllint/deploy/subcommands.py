@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from dllint.code.language.conditions import leaves, without_not
 from dllint.code.language.importing import modules_used
 from dllint.code.language.scopes import FunctionNode, dotted, last_name
 from dllint.code.loaders.loader import Loader
+from dllint.deploy.flags import Flags
 from dllint.deploy.runs import ScriptRun
 
 if TYPE_CHECKING:
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
 _COMMAND = "command"
 """What click and typer decorate a command with."""
+_PARSERS = b".add_subparsers("
+"""What a module has that makes the parser of a script with commands."""
 _CALLS_BY_NAME = (b"globals()", b"Fire(", b"locals()", b"__dict__", b"eval(")
 """Ways to get at a function by a word: which one runs, no name of it tells."""
 
@@ -25,10 +30,12 @@ def of_chosen(run: ScriptRun, loaders: list[Loader], plan: Plan) -> list[Loader]
     """Those of the loaders that a script leads to which it builds with the words that it is passed."""
     if not loaders or not run.arguments or run.module is None or any(map(run.module.has, _CALLS_BY_NAME)):
         return loaders
-    chosen = _Chosen(run, run.module.scope.node)
+    declaring = [other.scope.node for other in plan.program.imports_of(run.module) if other.has(_PARSERS)]
+    chosen = _Chosen(run, run.module.scope.node, declaring)
     if not chosen.leaves_out:
         return loaders
-    imported = [other for node in chosen.imports for other in modules_used(plan.program.modules, run.module, node)]
+    imports = filter(chosen.needs, chosen.imports)
+    imported = [other for node in imports for other in modules_used(plan.program.modules, run.module, node)]
     reached = {run.module}.union(*(plan.reached_from(other) for other in imported))
     return [loader for loader in loaders if loader.callers <= reached and chosen.comes_to(loader)]
 
@@ -36,10 +43,12 @@ def of_chosen(run: ScriptRun, loaders: list[Loader], plan: Plan) -> list[Loader]
 class _Chosen:
     """The nodes of a script that a run may come to: not the branches, and not the functions, of other commands."""
 
-    def __init__(self, run: ScriptRun, tree: ast.AST) -> None:
+    def __init__(self, run: ScriptRun, tree: ast.AST, declaring: Sequence[ast.AST]) -> None:
         self._run = run
+        self._tree = tree
         self._functions = {n.name: n for n in getattr(tree, "body", ()) if isinstance(n, ast.FunctionDef)}
-        self._told = _Told(run, tree)
+        self._told = _Told(run, tree, declaring)
+        self._names: set[str] = set()
         self._pending: list[ast.AST] = [tree]
         self._nodes: set[int] = set()
         self.imports: list[ast.Import | ast.ImportFrom] = []
@@ -57,6 +66,15 @@ class _Chosen:
             frame = frame.caller
         return all(id(node) in self._nodes for node, module in places if module is self._run.module)
 
+    def needs(self, node: ast.Import | ast.ImportFrom) -> bool:
+        """Whether a run may need an import: not where what it brings is only named in what the run does not come to."""
+        names = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        return not names.isdisjoint(self._names) or names.isdisjoint(self._all_names)
+
+    @cached_property
+    def _all_names(self) -> set[str]:
+        return {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
+
     def _enter(self, node: ast.AST, entered: set[str]) -> None:
         """Take in what is passed within a node, and the functions that it names."""
         for part in self._passed(node):
@@ -64,6 +82,7 @@ class _Chosen:
             if isinstance(part, (ast.Import, ast.ImportFrom)):
                 self.imports.append(part)
             name = part.id if isinstance(part, ast.Name) else ""
+            self._names.add(name)
             if name in self._functions and name not in entered:
                 entered.add(name)
                 self._pending.append(self._functions[name])
@@ -108,13 +127,14 @@ class _Chosen:
 class _Told:
     """What the words say that a script is passed: which command, and the values of its options."""
 
-    def __init__(self, run: ScriptRun, tree: ast.AST) -> None:
+    def __init__(self, run: ScriptRun, tree: ast.AST, declaring: Sequence[ast.AST]) -> None:
         self._values = {name: value for name, value in run.given().items() if "$" not in value}
         self._commands: set[str] = set()
+        self._flags = Flags(run, tree, declaring)
         self._parsers: dict[str, str] = {}
         """The command that each variable holds the parser of."""
         places: list[str] = []
-        for node in ast.walk(tree):
+        for node in chain.from_iterable(map(ast.walk, (tree, *declaring))):
             if isinstance(node, ast.Call):
                 places += self._declared(node)
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -149,6 +169,8 @@ class _Told:
             found = [self.verdict(part) for part in test.values]
             decisive = isinstance(test.op, ast.Or)
             return decisive if decisive in found else None if None in found else not decisive
+        if isinstance(test, ast.Attribute):
+            return self._flags.verdict(test)
         if not isinstance(test, ast.Compare) or len(test.ops) != 1:
             return None
         value, wanted = self._value(test.left), _texts(test.comparators[0])
