@@ -7,7 +7,7 @@ parse.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -276,6 +276,17 @@ def origin_name(node: ast.AST, scope: Scope) -> str:
     name = last_name(node)
     function = node.func if isinstance(node, ast.Call) else node
     return scope.module.imported_as.get(name, name) if isinstance(function, ast.Name) else name
+
+
+def called_name(call: ast.Call, scope: Scope, known: Collection[str]) -> str:
+    """The last name of what a call calls; of `grab(x)` behind `grab = list` it is `list`, if that is among `known`."""
+    name = last_name(call.func)
+    if name in known or not isinstance(call.func, ast.Name):
+        return name
+    bound = (one for at in (scope, *scope.outer) for one in at.index().bindings.get(name, ()))
+    if not any(one.kind in ("assign", "import") for one in bound):
+        return name
+    return next((word for word in known if name in scope.module.other_names(word)), name)
 
 
 def dotted(node: ast.AST) -> str:

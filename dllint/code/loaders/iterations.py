@@ -12,7 +12,7 @@ from dllint.code.language import elements, loops
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.modules import Module
 from dllint.code.language.parameters import passed
-from dllint.code.language.scopes import FunctionScope, Scope, dotted, last_name
+from dllint.code.language.scopes import FunctionScope, Scope, called_name, dotted, last_name
 from dllint.code.language.values import External, Frame, Product, Value
 from dllint.code.loaders import finding as loaders
 from dllint.code.loaders.loader import Loader
@@ -104,7 +104,8 @@ def find(program: Program, module: Module) -> Iterator[Iteration]:
 
 
 def _lines(module: Module) -> list[int]:
-    found = {line for word in ("for", "yield", *_ITERATING) for line in module.lines_with(word)}
+    others = [name for word in _ITERATING for name in module.other_names(word)]
+    found = {line for word in ("for", "yield", *_ITERATING, *others) for line in module.lines_with(word)}
     return sorted(found | {module.line_of(match.end()) for match in _UNPACKED.finditer(module.data)})
 
 
@@ -144,7 +145,7 @@ def _subjects(program: Program, scope: Scope, frame: Frame, lines: set[int]) -> 
         if unpacked.lineno in lines:
             yield unpacked, unpacked.value
     for call in scope.calls:
-        if call.lineno in lines and last_name(call.func) in _ITERATING and not _is_looped_over(call):
+        if call.lineno in lines and called_name(call, scope, _ITERATING) in _ITERATING and not _is_looped_over(call):
             subject = _started_by(program, call, frame)
             if subject is not None:
                 yield call, subject

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language import loops
 from dllint.code.language.invariance import Turns
-from dllint.code.language.links import parent
-from dllint.code.language.scopes import last_name
+from dllint.code.language.links import parent, scope_of
+from dllint.code.language.scopes import called_name
 from dllint.code.language.values import Frame
 from dllint.code.loaders import iterations
 from dllint.code.loaders.iterations import Iteration, Repetition
@@ -50,14 +50,18 @@ def takes_first_only(iteration: Iteration) -> bool:
     node = iteration.node
     if isinstance(node, (ast.For, ast.AsyncFor)):
         return loops.ends(node.body)
-    if not isinstance(node, ast.Call) or last_name(node) not in ("iter", "__iter__"):
+    if not isinstance(node, ast.Call) or _called(node) not in ("iter", "__iter__"):
         return False
     around = parent(node)
     if isinstance(around, ast.Call):
-        return last_name(around) == "next" and around.args[:1] == [node]
+        return _called(around) == "next" and around.args[:1] == [node]
     if isinstance(around, ast.Attribute):
         return around.attr in ("next", "__next__")
     return isinstance(around, ast.Assign) and _is_stepped_once(around)
+
+
+def _called(call: ast.Call) -> str:
+    return called_name(call, scope_of(call), ("iter", "next"))
 
 
 def _is_stepped_once(assign: ast.Assign) -> bool:
@@ -71,7 +75,7 @@ def _is_stepped_once(assign: ast.Assign) -> bool:
 
 def _is_asked_once(use: ast.Name, loop: loops.Loop) -> bool:
     around = parent(use)
-    asked = isinstance(around, ast.Call) and last_name(around) == "next" and around.args[:1] == [use]
+    asked = isinstance(around, ast.Call) and _called(around) == "next" and around.args[:1] == [use]
     return asked and next(loops.around(use), None) is loop
 
 

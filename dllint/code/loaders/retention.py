@@ -10,7 +10,7 @@ from dllint.code import apis
 from dllint.code.language import conditions, elements, loops
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.loops import Loop
-from dllint.code.language.scopes import Scope, dotted, last_name
+from dllint.code.language.scopes import Scope, called_name, dotted, last_name
 from dllint.code.language.stores import ADDING, Store, holder, is_emptied, is_sum, stores
 from dllint.code.language.values import (
     Collection,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _CONTAINERS = frozenset({"collections.defaultdict", "collections.deque", "collections.OrderedDict"})
 _KEEPS_ALL = frozenset({"list", "tuple", "sorted", "set", "dict", "deque", "cycle", "extend", *apis.JOINS_TENSORS})
+_GOES_THROUGH = _KEEPS_ALL | {"iter", "next"}
 _SHOWS = frozenset({"print", "pprint"})
 _OPEN_FILES = 1024
 """What a process may have open where nobody has raised the limit."""
@@ -68,7 +69,7 @@ def of_iteration(program: Program, iteration: Iteration) -> Iterator[Kept]:
         yield from _passed_on(program, iteration, node)
     elif isinstance(node, ast.comprehension):
         yield from _by_comprehension(program, iteration, node, node.iter)
-    elif isinstance(node, ast.Call) and last_name(node.func) in ("iter", "__iter__"):
+    elif isinstance(node, ast.Call) and _called(node) in ("iter", "__iter__"):
         yield from _through_next(program, iteration)
     elif _takes_all(node):
         batch = Batch(iteration.loader, iteration.named, ())
@@ -82,7 +83,12 @@ def _takes_all(node: ast.AST) -> bool:
     """Whether a call or a display has all batches at once: `list(loader)`, `[*loader]`, `zip(*loader)`."""
     if isinstance(node, ast.Starred):
         return not _is_shown(parent(node)) and not _is_shown(node)
-    return isinstance(node, ast.Call) and last_name(node.func) in _KEEPS_ALL and not _is_bounded_call(node)
+    return isinstance(node, ast.Call) and _called(node) in _KEEPS_ALL and not _is_bounded_call(node)
+
+
+def _called(call: ast.Call) -> str:
+    """The function that a call calls, also by another name of it: `grab = list`."""
+    return called_name(call, scope_of(call), _GOES_THROUGH)
 
 
 def _passed_on(program: Program, iteration: Iteration, source: ast.AST) -> Iterator[Kept]:
@@ -94,7 +100,7 @@ def _passed_on(program: Program, iteration: Iteration, source: ast.AST) -> Itera
             yield from _in_loop(program, outer, node, source)
         elif isinstance(node, ast.comprehension) and node.iter is consumer.given:
             yield from _by_comprehension(program, outer, node, source)
-        elif isinstance(node, ast.Call) and last_name(node.func) in _KEEPS_ALL and not _is_bounded_call(node):
+        elif isinstance(node, ast.Call) and _called(node) in _KEEPS_ALL and not _is_bounded_call(node):
             for batch in _yielded_from(program, consumer.given, outer, source):
                 yield Kept(node, frame, batch, consumer.given, is_all=True)
                 break
@@ -156,7 +162,7 @@ def _by_comprehension(
     around = parent(node)
     if isinstance(around, ast.GeneratorExp):
         call = parent(around)
-        if not isinstance(call, ast.Call) or last_name(call.func) not in _KEEPS_ALL | ADDING:
+        if not isinstance(call, ast.Call) or _called(call) not in _KEEPS_ALL | ADDING:
             return
     if not isinstance(around, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
         return
@@ -208,7 +214,7 @@ def _through_next(program: Program, iteration: Iteration) -> Iterator[Kept]:
     """`batches = iter(loader)`, and `next(batches)` in a loop."""
     scope = iteration.frame.scope
     for call in scope.calls:
-        if last_name(call.func) != "next" or not call.args:
+        if _called(call) != "next" or not call.args:
             continue
         loop = next(iter(loops.around(call)), None)
         if loop is None or not isinstance(loop, ast.While) or loops.holds(loop, iteration.node):

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
-from dllint.code.language.scopes import Scope
+from dllint.code.language.scopes import Scope, called_name
 from dllint.code.language.values import Frame, Instance
 from dllint.code.loaders.loader import Loader
 from dllint.code.workers.datasets import Dataset
@@ -62,14 +62,15 @@ def find(program: Program) -> Iterator[Fetch]:
 def next_calls(fetch: Fetch) -> Iterator[tuple[Step, ast.Call, ast.expr]]:
     """The calls `next(x)` and `x.__next__()` in this code that have no default, each with the iterator; nothing is
     looked into where no file holds one."""
-    if not fetch.program.modules_with("next(") and not fetch.program.modules_with("__next__("):
+    if not fetch.program.modules_with("next") and not fetch.program.modules_with("__next__("):
         return
     for step in fetch.code.steps:
         if not any(step.scope.module.lines_with(name) for name in ("next", "__next__")):
             continue
         for call in step.scope.index().calls:
             function = call.func
-            if isinstance(function, ast.Name) and function.id == "next" and len(call.args) == 1 and not call.keywords:
+            is_alone = len(call.args) == 1 and not call.keywords
+            if isinstance(function, ast.Name) and is_alone and called_name(call, step.scope, ("next",)) == "next":
                 yield step, call, call.args[0]
             elif isinstance(function, ast.Attribute) and function.attr == "__next__" and not call.args:
                 yield step, call, function.value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, TypeGuard
 
 from dllint.code.facts import WorkerEntry
@@ -112,18 +113,19 @@ class _Search:
                 continue
             for scope in module.scopes_around(module.lines_with(self.write.name)):
                 if scope not in self.inside and scope.name != "__init__":
-                    yield from (Read(node, module) for node in scope.index().attributes if self._reads(node, scope))
+                    attributes = (node for node in scope.index().attributes if node.attr == self.write.name)
+                    plain = ((node, node.value) for node in attributes if _is_read(node))
+                    named = chain(plain, _by_getattr(module, scope, self.write.name))
+                    yield from (Read(node, module) for node, holder in named if self._reads(holder, scope))
 
-    def _reads(self, node: ast.Attribute, scope: Scope) -> bool:
-        """Whether main code reads the attribute of an object which workers have a copy of."""
-        if node.attr != self.write.name or not _is_read(node):
-            return False
+    def _reads(self, holder: ast.expr, scope: Scope) -> bool:
+        """Whether the object whose attribute main code reads is one which workers have a copy of."""
         receiver = scope.receiver_name if isinstance(scope, FunctionScope) else None
-        if receiver is not None and isinstance(node.value, ast.Name) and node.value.id == receiver:
+        if receiver is not None and isinstance(holder, ast.Name) and holder.id == receiver:
             return self._reads_its_own(scope)
         if _indexes(self.program, scope, self.carried):
             return False
-        return any(value.key in self.carried for value in _objects(self.program, node.value, Frame(scope)))
+        return any(value.key in self.carried for value in _objects(self.program, holder, Frame(scope)))
 
     def _reads_its_own(self, scope: Scope) -> bool:
         """Whether a method that reads its own attribute is called in main on such an object."""
@@ -169,6 +171,15 @@ class _Search:
             return False  # a number that was imported is the one from before
         meant = {value.key for value in self.program.members.of(own, self.write.name)}
         return any(value.key in meant for value in self.program.evaluator.values(node, Frame(scope)))
+
+
+def _by_getattr(module: Module, scope: Scope, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """`getattr(dataset, "name")`, each with the object."""
+    for known in ("getattr", *module.other_names("getattr")):
+        for call in scope.calls_of(known):
+            asked = call.args[1] if len(call.args) > 1 else None
+            if isinstance(asked, ast.Constant) and asked.value == name:
+                yield call, call.args[0]
 
 
 def _is_named(node: ast.AST, name: str) -> TypeGuard[ast.Name | ast.Attribute]:
