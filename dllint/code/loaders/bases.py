@@ -55,7 +55,17 @@ def setting(program: Program, module: Module, *path: str) -> Values | None:
     """What a config, with its bases, has under these keys within one another: nothing if none of them has it, None if
     that cannot be told."""
     dicts, whole = _layers(program, module, path[0], 0)
-    for key in path[1:-1]:
+    return _within(program, dicts, path[1:], whole=whole)
+
+
+def setting_within(program: Program, values: Values, *path: str) -> Values | None:
+    """The same for what an expression is known to be."""
+    dicts = [value for value in values if isinstance(value, Collection) and value.kind == "dict"]
+    return _within(program, dicts, path, whole=True) if len(dicts) == len(values) < 2 else None
+
+
+def _within(program: Program, dicts: list[Collection], path: tuple[str, ...], *, whole: bool) -> Values | None:
+    for key in path[:-1]:
         found = [_item(program, value, key) for value in dicts]
         dicts = [value for value in found if isinstance(value, Collection) and value.kind == "dict"]
         if len(dicts) < len([value for value in found if value is not None]):

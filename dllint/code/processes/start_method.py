@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import Scope
 from dllint.code.language.values import Const, External, Frame, Function, Product, Value
-from dllint.code.loaders.bases import setting
-from dllint.code.loaders.configs import is_config
+from dllint.code.loaders.bases import setting, setting_within
+from dllint.code.loaders.configs import Recipe
 from dllint.code.loaders.loader import Loader
 from dllint.code.loaders.pins import NO_PINS
 
@@ -71,15 +71,20 @@ def of_loader(program: Program, loader: Loader) -> frozenset[str]:
         return explicit
     if loader.api.forks_in_notebooks and loader.module.is_notebook:
         return frozenset({"fork"})
-    return (is_config(loader) and _of_runner(program, loader.module)) or of_scope(program, loader.frame.scope)
+    by_runner = _of_runner(program, loader) if isinstance(loader, Recipe) else None
+    return by_runner or of_scope(program, loader.frame.scope)
 
 
-def _of_runner(program: Program, module: Module) -> frozenset[str]:
+def _of_runner(program: Program, loader: Recipe) -> frozenset[str]:
     """The method that the runner of OpenMMLab sets for what a config builds: nothing if that cannot be told.
 
     mmengine 0.10, `runner/utils` (`set_multi_processing`): whatever was set before, but not on Windows.
     """
-    named = setting(program, module, "env_cfg", "mp_cfg", "mp_start_method")
+    path = ("mp_cfg", "mp_start_method")
+    if loader.environment is None:
+        named = setting(program, loader.module, "env_cfg", *path)
+    else:
+        named = setting_within(program, loader.environment, *path)
     if named is None:
         return frozenset()
     if named:
