@@ -102,7 +102,7 @@ def _has_workers_on_gpus(loader: Loader) -> bool:
     tests = (ast.unparse(test).lower() for test, _ in conditions.leading_to(loader.call))
     if any(word in test for test in tests for word in ("cuda", "device", "gpu")):
         return False
-    return all(each.has_workers for each in loader.program.facts.loaders if each.call is loader.call)
+    return all(each.has_workers for each in loader.program.facts.loaders_at(loader.call) if each.call is loader.call)
 
 
 def _is_on_cuda(program: Program, item: Item, where_available: bool) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -32,7 +33,9 @@ from dllint.finding import Related
 
 if TYPE_CHECKING:
     from dllint.code.handles.shared_names import Shared
+    from dllint.code.language.lines import ByLine
     from dllint.code.language.replaced import Replacement
+    from dllint.code.language.stores import Store
     from dllint.code.processes.scripts import Start
     from dllint.code.processes.threads import Threaded
     from dllint.code.program import Program
@@ -142,6 +145,7 @@ class Facts:
         self.items_memo: dict[tuple[object, int], tuple[Item, ...]] = {}
         self.kept_memo: dict[tuple[object, int], dict[str, list[Held]]] = {}
         self.drops_memo: dict[FunctionScope, tuple[bool, set[str], set[str]]] = {}
+        self.by_line_memo: dict[Scope, tuple[ByLine[Store], ByLine[ast.Call]]] = {}
         self.replaced_memo: dict[Scope, tuple[Replacement, ...]] = {}
         self.starts_memo: dict[Frame, Start | None] = {}
         self.options_memo: dict[ast.expr, bool] = {}
@@ -159,6 +163,7 @@ class Facts:
         self.callables_memo: dict[tuple[object, ...], tuple[Value, ...]] = {}
         self.read_by_memo: dict[int, list[Instance]] = {}
         self._iterations: dict[Module, list[Iteration]] = {}
+        self._by_loader: dict[Module, defaultdict[int, list[Iteration]]] = {}
         self._near: dict[Module, list[Module]] = {}
         self._repetitions: dict[int, list[Repetition]] = {}
         self._declared: dict[Module, frozenset[str]] = {}
@@ -193,9 +198,16 @@ class Facts:
 
     def iterations_of(self, loader: Loader) -> list[Iteration]:
         """Where main goes through what this loader's construction makes."""
-        near = self._modules_near(loader.module)
-        found = [one for module in near for one in self._iterations_in(module)]
+        made = id(loader.construction)
+        found = [one for near in self._modules_near(loader.module) for one in self._iterations_by_loader(near)[made]]
         return [one for one in found if one.loader is loader or one.loader.may_be(loader)]
+
+    def _iterations_by_loader(self, module: Module) -> dict[int, list[Iteration]]:
+        if module not in self._by_loader:
+            found = self._by_loader[module] = defaultdict(list)
+            for one in self._iterations_in(module):
+                found[id(one.loader.construction)].append(one)
+        return self._by_loader[module]
 
     def _modules_near(self, module: Module) -> list[Module]:
         if module not in self._near:
@@ -276,10 +288,21 @@ class Facts:
         """Whether anything may run in a block `with torch.device(...):`."""
         return default_device.has_blocks(self.program)
 
+    @cached_property
+    def _loaders_by_node(self) -> dict[int, list[Loader]]:
+        found: dict[int, list[Loader]] = {}
+        for loader in self.loaders:
+            for node in {id(loader.call), id(loader.construction)}:
+                found.setdefault(node, []).append(loader)
+        return found
+
+    def loaders_at(self, node: ast.AST | None) -> list[Loader]:
+        """The loaders that a call makes, be it that of the project's own loader class or of torch's."""
+        return self._loaders_by_node.get(id(node), [])
+
     def loaders_made_by(self, value: Value) -> list[Loader]:
         """The loaders that a loader object can be, by the call that made it."""
-        node = getattr(value, "node", None)
-        found = [loader for loader in self.loaders if loader.call is node or loader.construction is node]
+        found = self.loaders_at(getattr(value, "node", None))
         made = [loader for loader in found if loader.is_reached_by(value.frame)] if isinstance(value, Product) else []
         return made or found
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.language import conditions, elements, loops
+from dllint.code.language.lines import ByLine
 from dllint.code.language.links import parent, scope_of
 from dllint.code.language.loops import Loop
 from dllint.code.language.scopes import Scope, called_name, dotted, last_name
@@ -202,12 +203,21 @@ def _in_loop(program: Program, iteration: Iteration, loop: Loop, source: ast.AST
     if _stops_early(loop):
         return
     scope = iteration.frame.scope
-    for store in stores(scope):
+    stored, called = _by_line(program, scope)
+    for store in stored.within(loop):
         if loops.holds(loop, store.node) and not _is_bounded(program, store, loop, iteration.frame):
             yield from _kept_by(program, store, iteration.frame, iteration, source, loop)
-    for call in scope.calls:
+    for call in called.within(loop):
         if loops.holds(loop, call) and _may_keep(call):
             yield from _in_callee(program, call, iteration.frame, iteration, source, ())
+
+
+def _by_line(program: Program, scope: Scope) -> tuple[ByLine[Store], ByLine[ast.Call]]:
+    """What a function stores, and its calls: asked for each of its loops."""
+    memo = program.facts.by_line_memo
+    if scope not in memo:
+        memo[scope] = ByLine(stores(scope), lambda store: store.node), ByLine(scope.calls, lambda call: call)
+    return memo[scope]
 
 
 def _through_next(program: Program, iteration: Iteration) -> Iterator[Kept]:
