@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
 from dllint.code.language.containers import filled_later
-from dllint.code.language.elements import under_key
 from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import (
     UNKNOWNS,
@@ -135,13 +134,26 @@ def _is_without(value: Value, name: str) -> bool:
 
 
 def _from_splat(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> Values | None:
+    """What `**options` pass for a parameter, if they do."""
     for keyword in call.keywords:
-        if keyword.arg is None:
-            for value in ev.infer(keyword.value, caller):
-                if isinstance(value, Collection) and value.kind == "dict":
-                    node = under_key(value, name)
-                    if node is not None:
-                        return ev.infer(node, value.frame)
+        for value in ev.infer(keyword.value, caller) if keyword.arg is None else ():
+            found = _under_key(ev, value, name, 0)
+            if found is not None:
+                return found
+    return None
+
+
+def _under_key(ev: Evaluator, value: Value, name: str, depth: int) -> Values | None:
+    """What a dict has under a key, or one that it takes in: `{**BASE, "size": 3}`; the last one counts."""
+    if not isinstance(value, Collection) or value.kind != "dict" or depth > MOST_CALLERS:
+        return (Unknown(name),) if depth else None
+    for key, item in zip(reversed(value.keys), reversed(value.items), strict=False):
+        if key == name or (isinstance(key, ast.Constant) and key.value == name):
+            return ev.infer(item, value.frame)
+        for inner in ev.infer(item, value.frame) if key is None else ():
+            found = _under_key(ev, inner, name, depth + 1)
+            if found is not None:
+                return found
     return None
 
 
