@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
-from dllint.deploy.loading import may_load, trains_by_hand
+from dllint.deploy.loading import ByHand, may_load
 from dllint.deploy.pages import session, speaks_of_else
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
@@ -101,7 +101,8 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
     if found.starts_workers:
         loader = next(loader for loader in found.loaders if (loader.workers or 0) > 0)
         return f"{os.path.basename(loader.loader.path)}, which it runs, starts DataLoader workers"
-    if plan.shared(trains_by_hand) and not has_own_loaders(found):
+    folders = (plan.root,) if image is None else (plan.root, image.file.folder)
+    if any(map(plan.shared(ByHand).trains_in, folders)) and not has_own_loaders(found):
         return ""
     seen = [run for run in found.runs if run.module is not None]
     if seen and not found.loaders and not _may_train_unseen(found, plan):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -24,7 +25,10 @@ _HARMLESS = frozenset(
 """Libraries that start no workers of DataLoader, unless by one of these names."""
 _NAMES = (b"DataLoader", b"import_module", b"runpy")
 _LOADERS = (b"DataLoader", b"data_loader")
-_BEFORE_A_COMMENT = pattern(rb"^[^#\n]*(?:DataLoader|data_loader)", re.MULTILINE)
+_IN_CODE = pattern(
+    rb"^[^#\n]*(?:DataLoader\w*[ \t]*[(\[,)]|import\b[^#\n]*DataLoader|\.DataLoader|\bdata_loader\b)", re.MULTILINE
+)
+"""Where code speaks of loaders, as comments and sentences do not."""
 _WITH_LOADERS = frozenset(
     """accelerate allennlp axolotl catalyst colossalai composer deepspeed detectron2 dgl espnet2 fairseq fastai flair
     gluonts ignite lhotse lightning mmcls mmcv mmdet mmengine mmpretrain mmseg monai nemo nnunet nnunetv2 pl_bolts
@@ -35,6 +39,8 @@ _WITH_LOADERS = frozenset(
 """Libraries that build loaders for those who use them."""
 _TRAINER = b"Trainer("
 """Of transformers or TRL."""
+_OF_MODELS = pattern(rb"(?<!Bpe)(?<!Unigram)(?<!WordLevel)(?<!WordPiece)Trainer\(")
+"""A trainer that is none of the library `tokenizers`."""
 _TOP = pattern(rb"[ \t(]*([A-Za-z_]\w*)")
 _MOST_MODULES = 60
 
@@ -53,25 +59,40 @@ def may_load(modules: Iterable[Module], plan: Plan) -> bool:
     return False
 
 
-def trains_by_hand(plan: Plan) -> bool:
-    """Whether a project trains models in code of its own, and nowhere in it speaks of loaders or what builds them."""
-    own = [module for module in plan.program.modules.by_file.values() if not module.is_test]
-    if not any(module.has(b".backward(") for module in own):
-        return False
-    return not any(_speaks_of_loaders(module) for module in own)
+class ByHand:
+    """Which code trains models itself, without loaders."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._known: dict[str, bool] = {}
+
+    def trains_in(self, folder: str) -> bool:
+        """Whether the code in a folder trains so, and nowhere in it speaks of loaders or what builds them."""
+        if folder not in self._known:
+            self._known[folder] = self._trains_in(folder.replace(os.sep, "/").rstrip("/") + "/")
+        return self._known[folder]
+
+    def _trains_in(self, folder: str) -> bool:
+        modules = self._plan.program.modules.by_file.values()
+        own = [module for module in modules if not module.is_test and module.absolute.startswith(folder)]
+        return any(module.has(b".backward(") for module in own) and not any(map(_speaks_of_loaders, own))
 
 
 def _speaks_of_loaders(module: Module) -> bool:
-    if module.has(_TRAINER):
+    if _has_trainer(module):
         return True
-    if any(map(module.has, _LOADERS)) and _BEFORE_A_COMMENT.search(module.data):
+    if any(map(module.has, _LOADERS)) and _IN_CODE.search(module.data):
         return True
     return any(name in _WITH_LOADERS for rest in module.import_statements() for name in _tops(*rest))
 
 
+def _has_trainer(module: Module) -> bool:
+    return module.has(_TRAINER) and _OF_MODELS.search(module.data) is not None
+
+
 def _may_build(module: Module, plan: Plan) -> bool:
     return (
-        module.has(_TRAINER)
+        _has_trainer(module)
         or any(map(module.holds, _NAMES))
         or any(not _is_harmless(name, module, plan) for rest in module.import_statements() for name in _tops(*rest))
     )
