@@ -85,7 +85,9 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
     commands = found.commands
     if _switches_workers_off(words) or found.has_no_workers or _is_other(found):
         return None
-    if not found.loaders and (_leaves_workers_out(found, plan) or _gives_no_workers(found) or _is_tiny(found)):
+    if not found.starts_workers and _gives_no_workers(found):
+        return None
+    if not found.loaders and (_leaves_workers_out(found, plan) or _is_tiny(found)):
         return None
     if only_tests(commands) and not tests_start_workers(found, image):
         return None

@@ -148,10 +148,13 @@ class Plan:
 
     def loaders_of(self, script: Module) -> list[Loader]:
         """The loaders in a script and in the modules that it imports, directly or not; those that only a module builds
-        which it does not import are none of its own."""
+        which it does not import, or where that is run itself, are none of its own."""
         if script not in self._loaders:
+            from dllint.deploy.reached import is_of_another_run
+
             reached = self.reached_from(script)
-            self._loaders[script] = [loader for loader in self.program.loaders if loader.callers <= reached]
+            found = (loader for loader in self.program.loaders if loader.callers <= reached)
+            self._loaders[script] = [loader for loader in found if not is_of_another_run(loader, script)]
         return self._loaders[script]
 
     def reached_from(self, script: Module) -> set[Module]:

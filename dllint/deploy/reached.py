@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.code.language.conditions import is_guarded
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope
 from dllint.code.language.values import ClassRef, Frame
@@ -49,3 +51,17 @@ class _Reached:
         scope = loader.frame.scope
         owner = scope.owner if isinstance(scope, FunctionScope) else None
         return id(scope) in self.scopes or (owner is not None and id(owner) in self.classes)
+
+
+def way_to(loader: Loader) -> Iterator[tuple[ast.AST, Module]]:
+    """The call of a loader, and the calls that lead to it, each with the module that it stands in."""
+    yield loader.call, loader.module
+    frame = loader.frame
+    while frame.call is not None and frame.caller is not None:
+        yield frame.call, frame.caller.scope.module
+        frame = frame.caller
+
+
+def is_of_another_run(loader: Loader, script: Module) -> bool:
+    """Whether a module builds a loader where it is the script that runs, and another one is."""
+    return any(module is not script and is_guarded(node) for node, module in way_to(loader))

@@ -13,6 +13,7 @@ from dllint.code.language.importing import modules_used
 from dllint.code.language.scopes import FunctionNode, dotted, last_name
 from dllint.code.loaders.loader import Loader
 from dllint.deploy.flags import Flags
+from dllint.deploy.reached import way_to
 from dllint.deploy.runs import ScriptRun
 
 if TYPE_CHECKING:
@@ -60,11 +61,7 @@ class _Chosen:
 
     def comes_to(self, loader: Loader) -> bool:
         """Whether the script, as far as the way to a loader leads through it, comes there."""
-        places, frame = [(loader.call, loader.module)], loader.frame
-        while frame.call is not None and frame.caller is not None:
-            places.append((frame.call, frame.caller.scope.module))
-            frame = frame.caller
-        return all(id(node) in self._nodes for node, module in places if module is self._run.module)
+        return all(id(node) in self._nodes for node, module in way_to(loader) if module is self._run.module)
 
     def needs(self, node: ast.Import | ast.ImportFrom) -> bool:
         """Whether a run may need an import: not where what it brings is only named in what the run does not come to."""
