@@ -32,7 +32,7 @@ def parameter(ev: Evaluator, name: str, frame: Frame) -> Values:
     scope = frame.scope
     if not isinstance(scope, FunctionScope):
         return UNKNOWNS
-    if name == scope.receiver_name:
+    if name == scope.receiver_name or (scope.owner is None and name == _given_object(scope, frame)):
         return _receiver(scope, frame)
     arguments = scope.node.args
     for extra, kind in ((arguments.vararg, "tuple"), (arguments.kwarg, "dict")):
@@ -47,6 +47,13 @@ def parameter(ev: Evaluator, name: str, frame: Frame) -> Values:
     if frame.call is not None and frame.caller is not None:
         return _argument(ev, name, scope, frame.call, frame.caller)
     return _over_all_calls(ev, name, scope, frame)
+
+
+def _given_object(scope: FunctionScope, frame: Frame) -> str | None:
+    """The parameter of a function outside of classes that holds the object that it is called on, in a method's place."""
+    arguments = scope.node.args
+    first = (arguments.posonlyargs + arguments.args)[:1]
+    return first[0].arg if first and frame.receiver is not None else None
 
 
 def _receiver(scope: FunctionScope, frame: Frame) -> Values:

@@ -93,7 +93,9 @@ def _running(program: Program, values: Values, scope: FunctionScope) -> Frame | 
         called = callable_method(program, value)
         return Frame(called, value) if called is not None else None
     if isinstance(value, Function) and value.scope is not scope:
-        return Frame(value.scope, value.receiver, outer=value.outer)
+        # In a method's place it is given what the method would be: the object first.
+        owner = Instance(scope.owner) if scope.receiver_name is not None and scope.owner is not None else None
+        return Frame(value.scope, value.receiver or owner, outer=value.outer)
     return None
 
 
