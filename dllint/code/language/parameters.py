@@ -50,7 +50,7 @@ def parameter(ev: Evaluator, name: str, frame: Frame) -> Values:
 
 
 def _given_object(scope: FunctionScope, frame: Frame) -> str | None:
-    """The parameter of a function outside of classes that holds the object that it is called on, in a method's place."""
+    """The parameter of a function outside of classes that holds the object, where it runs in a method's place."""
     arguments = scope.node.args
     first = (arguments.posonlyargs + arguments.args)[:1]
     return first[0].arg if first and frame.receiver is not None else None
