@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from dllint.code.language import watched
 from dllint.code.language.importing import Importing, imported_modules
 from dllint.code.language.mentions import Mentions
-from dllint.code.language.modules import Module, ModuleTable
+from dllint.code.language.module_table import ModuleTable
+from dllint.code.language.modules import Module
 from dllint.code.language.outlines import Outline, defined_names, outlines
 from dllint.code.loaders.pins import NO_PINS, Pins
 from dllint.files import Kind, Project, SourceFile

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
-from dllint.code.language.modules import Module, ModuleTable
+from dllint.code.language.module_table import ModuleTable
+from dllint.code.language.modules import Module
 from dllint.patterns import pattern
 
 _MOST_IMPORTERS = 200
