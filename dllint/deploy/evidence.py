@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.loading import ByHand, may_load
-from dllint.deploy.pages import session, speaks_of_else
+from dllint.deploy.pages import is_shell_beside, session, speaks_of_else
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
 from dllint.deploy.tested import RUNNERS, only_tests, runs_tests, tests_start_workers
@@ -130,6 +130,8 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
             return f"PyTorch is installed in its image, and {os.path.basename(loader.path)} starts DataLoader workers"
     name = training_image(workload, image, plan)
     if not name or _NO_TRAINER.search(workload.name) or speaks_of_else(workload, plan):
+        return ""
+    if is_shell_beside(workload, plan):
         return ""
     if image is not None and (_holds_no_loaders(image, plan) or _is_made_to_serve(image, found, plan)):
         return ""

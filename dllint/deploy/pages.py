@@ -1,4 +1,4 @@
-"""What a page for people says about a command on it, beside the command itself."""
+"""What the file around a command says about it: pages for people, scripts, Makefiles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from dllint.deploy.workload import Workload
+from dllint.deploy.workload import ShmSource, Workload
 from dllint.kinds import Kind
 from dllint.patterns import pattern
 
@@ -43,7 +43,7 @@ def session(workload: Workload, plan: Plan) -> str:
     """What a Markdown page has people type in a container that it opens a shell in, up to where they leave it again;
     empty where they are given something to run, or are not seen to leave."""
     file = next((file for file in plan.of_kind(Kind.MARKDOWN) if file.path == workload.path), None)
-    if file is None or not all(_SHELL.fullmatch(word) or word.startswith("-") for word in workload.start.words):
+    if file is None or not _opens_shell(workload):
         return ""
     typed: list[str] = []
     is_code = continued = True
@@ -59,6 +59,30 @@ def session(workload: Workload, plan: Plan) -> str:
                 return ""
             typed.append(text)
     return ""
+
+
+def is_shell_beside(workload: Workload, plan: Plan) -> bool:
+    """Whether a command only opens a shell, and the same file runs the same image with shared memory: that is where it
+    trains."""
+    image = workload.image.value if workload.image is not None else None
+    if (
+        not image
+        or not workload.start.words
+        or not workload.launcher.name.endswith(" run")
+        or not _opens_shell(workload)
+    ):
+        return False
+    return (workload.path, image) in plan.shared(_given_memory)
+
+
+def _given_memory(plan: Plan) -> frozenset[tuple[str, str]]:
+    """The files and images of the workloads that get more shared memory than the default, or the host's."""
+    given = (each for each in plan.workloads if each.shm.source is not ShmSource.DEFAULT)
+    return frozenset((each.path, each.image.value) for each in given if each.image is not None and each.image.value)
+
+
+def _opens_shell(workload: Workload) -> bool:
+    return all(_SHELL.fullmatch(word) or word.startswith("-") for word in workload.start.words)
 
 
 def _is_to_fill_in(command: tuple[str, ...]) -> bool:
