@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dllint.code.language.watched import CONTAINERS
-from dllint.code.program import Program, Unreadable, is_config
+from dllint.code.program import Program, is_config
+from dllint.code.unreadable import Unreadable
 from dllint.files import Kind, Project, SourceFile
 from dllint.patterns import pattern
 from dllint.records import replace

@@ -39,7 +39,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from dllint.code.program import Unreadable
+from dllint.code.unreadable import Unreadable
 from dllint.finding import Failure, Finding, Location, Severity
 from dllint.rule import Rule
 

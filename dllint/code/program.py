@@ -16,12 +16,12 @@ from dllint.code.language.module_table import ModuleTable
 from dllint.code.language.modules import Module
 from dllint.code.language.outlines import Outline, defined_names, outlines
 from dllint.code.loaders.pins import NO_PINS, Pins
+from dllint.code.unreadable import Unreadable, in_modules
 from dllint.files import Kind, Project, SourceFile
 from dllint.parallel import shares
 from dllint.patterns import pattern
-from dllint.records import dataclass
 from dllint.settings import Settings
-from dllint.syntax.python import CannotParseError, Data, Source
+from dllint.syntax.python import Data, Source
 
 if TYPE_CHECKING:
     from dllint.code.facts import Facts
@@ -41,19 +41,6 @@ _SPEAKS_OF_LOADERS = (b"DataLoader", b"num_workers")
 _MANY_FILES = 400
 """So many are outlined by several processes."""
 _LONGEST_SCRIPT = 50_000
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A file that could not be read as what it is."""
-
-    path: str
-    row: int
-    column: int
-    reason: str
-    what: str = "file"
-    needs: tuple[int, int] | None = None
-    """The version of Python that its syntax needs, where that is newer than the one that runs dllint."""
 
 
 class Program:
@@ -199,11 +186,7 @@ class Program:
     @cached_property
     def parsed_seeds(self) -> list[Module]:
         """The seeds, read as trees; those that cannot be are reported."""
-        return [module for module in self.seeds if self._is_sound(module)]
-
-    def _is_sound(self, module: Module) -> bool:
-        module.scope  # noqa: B018 - parses the file, which sets `error`
-        return module.error is None
+        return [module for module in self.seeds if module.is_sound]
 
     @cached_property
     def script_modules(self) -> list[Module]:
@@ -295,15 +278,6 @@ class Program:
         found: Iterable[Any] = import_module(f"dllint.code.{_SEARCHED[kind]}").find(self)
         return found
 
-    def _unreadable_files(self) -> list[Unreadable]:
-        found = list(self.unreadable)
-        seeds = {id(module) for module in self.seeds}
-        for module in self.modules.by_file.values():
-            named = module.path in self.explicit
-            if module.is_target and (named or _may_be_missed(module, id(module) in seeds)):
-                found += _unreadable_parts(module) if self._is_sound(module) else [_unreadable(module, module.error)]
-        return found
-
     @cached_property
     def facts(self) -> Facts:
         """The loaders, datasets and worker code."""
@@ -317,9 +291,6 @@ class Program:
         return self.facts.loaders if self.modules.by_file else []
 
 
-_TORCH = (b"torch", "torch".encode("utf-16-le"), "torch".encode("utf-16-be"))
-
-
 def _reader(file: SourceFile) -> Callable[[], bytes]:
     """Reads a file that could be read a moment ago; nothing, if it has gone since."""
 
@@ -330,25 +301,6 @@ def _reader(file: SourceFile) -> Callable[[], bytes]:
             return b""
 
     return read
-
-
-def _may_be_missed(module: Module, is_seed: bool) -> bool:
-    """Whether findings in a module are missing if it cannot be read: it speaks of torch's data, or may, being in no
-    encoding that Python reads."""
-    if module.has(watched.DATA_PACKAGE):
-        return True
-    is_broken = module.has(watched.NUL) or module.has(watched.UNKNOWN_ENCODING)
-    return (is_seed or is_broken) and any(name in module.data for name in _TORCH)
-
-
-def _unreadable(module: Module, error: CannotParseError | None, what: str = "file") -> Unreadable:
-    assert error is not None
-    return Unreadable(module.path, error.row, error.column, error.reason, what, error.needs)
-
-
-def _unreadable_parts(module: Module) -> list[Unreadable]:
-    """The cells of a notebook that cannot be read."""
-    return [_unreadable(module, error, "cell") for error in module.broken]
 
 
 def _speaks_of_data(module: Module) -> bool:
@@ -387,7 +339,7 @@ def _closure(roots: set[str], derived: dict[str, list[str]]) -> set[str]:
 
 
 _KNOWN: dict[str, Callable[[Program], Iterable[Any]]] = {
-    "Unreadable": Program._unreadable_files,
+    "Unreadable": in_modules,
     "Program": lambda program: [program],
     "Module": lambda program: [m for m in program.parsed_seeds if m.is_target],
     "Loader": lambda program: program.loaders,

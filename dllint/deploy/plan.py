@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dllint.code.language.modules import Module
-from dllint.code.program import Program, Unreadable
+from dllint.code.program import Program
+from dllint.code.unreadable import Unreadable
 from dllint.deploy import prospects
 from dllint.deploy.imports import Imports
 from dllint.deploy.launchers import CODE_FRONT_ENDS, FRONT_ENDS, find_in_cells

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dllint.code.program import Unreadable
+from dllint.code.unreadable import Unreadable
 from dllint.files import discover
 from dllint.settings import Settings
 from dllint.whole import WholeProject

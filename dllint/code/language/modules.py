@@ -80,6 +80,12 @@ class Module:
             self._scope.index()
         return self._scope
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether it can be parsed."""
+        self.scope  # noqa: B018 - parses the file, which sets `error`
+        return self.error is None
+
     def _of_cells(self, error: CannotParseError) -> ast.Module:
         """The tree of a script of `# %%` cells with commands of IPython: that is run cell by cell, as a notebook."""
         if _CELL in self.data:
