@@ -79,7 +79,7 @@ def _modules_to_search(program: Program, exported: set[str]) -> list[Module]:
     known = {id(module) for module in program.parsed_seeds}
     holders = {module for name in exported for module in program.mentions.of(name.encode())}
     others = [m for m in program.modules.by_file.values() if id(m) not in known and m in holders]
-    return program.parsed_seeds + [module for module in others if module.scope and module.error is None]
+    return program.parsed_seeds + [module for module in others if module.is_sound]
 
 
 def _is_made_elsewhere(program: Program, call: ast.Call, scope: Scope) -> bool:

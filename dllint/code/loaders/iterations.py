@@ -98,7 +98,7 @@ def find(program: Program, module: Module) -> Iterator[Iteration]:
     """The iterations of loaders that stand in a module."""
     builds = any(scope.module is module for scope in program.facts.building_scopes)
     lines = _lines(module) if builds else _likely_lines(module)
-    if lines and module.scope and module.error is None:
+    if lines and module.is_sound:
         for scope in module.scopes_around(lines):
             yield from _in_scope(program, scope, set(lines))
 

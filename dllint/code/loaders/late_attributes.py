@@ -99,7 +99,7 @@ def _modules(program: Program) -> Iterator[Module]:
         speaks = not _WATCHED_WORDS.isdisjoint(module.words) if id(module) in seeds else _sets_on_loader(module)
         if not module.is_target or not speaks:
             continue
-        if not any(word in module.data for word in _LETTING_THROUGH) and module.scope and module.error is None:
+        if not any(word in module.data for word in _LETTING_THROUGH) and module.is_sound:
             yield module
 
 
