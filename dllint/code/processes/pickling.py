@@ -27,6 +27,7 @@ from dllint.code.language.values import (
 from dllint.code.loaders.finding import is_loader
 from dllint.code.loaders.loader import Loader
 from dllint.code.processes import start_method
+from dllint.code.processes.stand_ins import stands_in
 from dllint.code.workers import archives, datasets, holding, state
 from dllint.code.workers.datasets import Dataset
 from dllint.finding import Location, Related
@@ -149,6 +150,8 @@ def _of_object(program: Program, value: Instance) -> Iterator[Unpicklable]:
             target = target.target
         if isinstance(target, Instance) and not item.certain:
             continue  # a stand-in for a library that is not installed, or one of several classes
+        if isinstance(target, Function) and stands_in(program, target, item.frame):
+            continue
         by = f"on {value.cls.name}, as {item.path}"
         found = refused(target, by, item)
         if found is None and isinstance(target, Product) and _is_archive(program, item):
