@@ -172,9 +172,7 @@ def _for_arguments(program: Program, api: HandleApi, value: Product) -> HandleAp
         return None
     if not value.name.startswith("lmdb."):
         return api
-    if _is(program, value, "readonly", True) and _is(program, value, "lock", False):
-        return _mild_lmdb(api)
-    return api
+    return _mild_lmdb(api) if _is(program, value, "lock", False) else api
 
 
 def _mild_lmdb(api: HandleApi) -> HandleApi:
