@@ -127,6 +127,8 @@ def _keeps(program: Program, api: HandleApi, step: Derived, first: bool) -> bool
     """Whether one step of getting something out of a handle gives what still uses it."""
     if step.via.endswith("()"):
         return step.via[1:-2] in api.derives or step.via == ".__enter__()"
+    if step.via == "with":
+        return _spans_workers(program, step)
     if step.via[1:] in _METHODS and not isinstance(parent(step.node), ast.Call):
         return True
     if step.via == "[]" and api.item_derives:
@@ -134,6 +136,26 @@ def _keeps(program: Program, api: HandleApi, step: Derived, first: bool) -> bool
     if step.via == "[]":
         return bool(api.parts)
     return step.via.startswith(".") and (api.attribute_derives or step.via[1:] in api.parts)
+
+
+def _spans_workers(program: Program, step: Derived) -> bool:
+    """Whether a loader is gone through before the end of the `with` that opens a handle."""
+    around: ast.AST | None = step.node
+    while around is not None and not isinstance(around, ast.With):
+        around = parent(around)
+    if around is None:
+        return False
+    module = scope_of(around).module
+    loaders = (loader for loader in program.facts.loaders if loader.module is module)
+    turns = (one.node for loader in loaders for one in program.facts.iterations_of(loader))
+    return any(scope_of(node) is scope_of(around) and _is_within(node, around) for node in turns)
+
+
+def _is_within(node: ast.AST, around: ast.With) -> bool:
+    at: ast.AST | None = node
+    while at is not None and at is not around:
+        at = parent(at)
+    return at is around
 
 
 def _is_key(program: Program, step: Derived, first: bool) -> bool:
