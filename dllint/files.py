@@ -31,7 +31,7 @@ DEFAULT_EXCLUDE = (
 """Names of folders that hold what others wrote or what tools made. Hidden folders are skipped anyway."""
 _OUTPUT = frozenset(("build", "dist", "_build"))
 """Skipped by default, too, but packages have these names: such a folder is source if it holds an `__init__.py`."""
-_READ_HIDDEN = (".github", ".devcontainer", ".circleci", ".gitlab", ".dstack")
+_READ_HIDDEN = (".github", ".devcontainer", ".circleci", ".gitlab", ".dstack", ".vscode")
 """Hidden folders (by the start of their names) that hold what dllint reads."""
 _OWN_SETTINGS = ("dllint.toml", ".dllint.toml")
 _RUNNERS = frozenset({"config.toml", "gitlab-runner.toml", "runner.toml"})

@@ -8,6 +8,7 @@ import re
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
+from dllint.deploy.code_memory import is_given_by_code
 from dllint.deploy.evidence import has_own_loaders, training_image
 from dllint.deploy.images import Image, built_for
 from dllint.deploy.sizes import DEFAULT_SHM
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from dllint.code.loaders.loader import Loader
     from dllint.deploy.plan import Plan
 
-_EXPLAINS = pattern(rb"--shm[-_]size|--ipc[= ]host|\bshm_size\b|\bhostIPC\b|\bipc: *[\"']?host|/dev/shm", re.IGNORECASE)
+_EXPLAINS = pattern(rb"-shm[-_]size|--ipc[= ]host|\bshm_size\b|\bhostIPC\b|\bipc: *[\"']?host|/dev/shm", re.IGNORECASE)
 _RUNS_ON_THE_HOST = pattern(
     rb"\b(?:apptainer|singularity)[ \t]+(?:-\S+[ \t]+)*(?:exec|run|shell|build|pull|instance)\b"
     rb"|--container-image\b|\benroot[ \t]+(?:import|create|start)\b"
@@ -94,10 +95,10 @@ def _sized_images(plan: Plan) -> set[Image]:
 
 
 def is_explained(training: Training) -> bool:
-    """Whether a comment of the Dockerfile, or any other text of the project, speaks of more shared memory, or runs
-    images where they have that of the machine."""
+    """Whether a comment of the Dockerfile, or any other text or code of the project, speaks of more shared memory, or
+    runs images where they have that of the machine."""
     own, plan = training.workload.path, training.plan
-    if plan.shared(_is_explained_somewhere):
+    if plan.shared(_is_explained_somewhere) or plan.shared(is_given_by_code):
         return True
     return any(file.path == own and _EXPLAINS.search(file.data) for file in plan.files.values())
 
