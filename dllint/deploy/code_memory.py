@@ -1,4 +1,4 @@
-"""Whether Python of the project gives a container shared memory, in whatever library's words.
+"""Whether Python of the project, or a cell of its notebooks, gives a container shared memory, in whatever library's words.
 
 The launchers of `dllint.deploy.launchers` know which image a call runs; this only asks whether any call sizes /dev/shm,
 because an image is often named by an argument, or built elsewhere.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from dllint.deploy.launchers import starts_in_a_cell
 from dllint.patterns import pattern
 
 if TYPE_CHECKING:
@@ -41,8 +42,13 @@ def is_given_by_code(plan: Plan) -> bool:
 
 
 def _gives(module: Module) -> bool:
-    data = module.data
-    if not any(part in data for part in _PARTS) or module.is_test:
+    if _says(module.data):
+        return not module.is_test
+    return starts_in_a_cell(module) and _says(module.shell.encode("utf-8", "replace"))
+
+
+def _says(data: bytes) -> bool:
+    if not any(part in data for part in _PARTS):
         return False
     if _OF_CONTAINERS.search(data):
         return True
