@@ -1,4 +1,4 @@
-"""Whether Python of the project, or a cell of its notebooks, gives a container shared memory, in whatever library's words.
+"""Whether Python of the project, or a cell of its notebooks, gives a container shared memory, by whatever library.
 
 The launchers of `dllint.deploy.launchers` know which image a call runs; this only asks whether any call sizes /dev/shm,
 because an image is often named by an argument, or built elsewhere.
