@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
-from dllint.deploy.loading import ByHand, may_load
+from dllint.deploy.loading import ByHand, has_no_loaders, leaves_workers_out, may_load
 from dllint.deploy.pages import is_shell_beside, session, speaks_of_else
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
@@ -60,7 +60,7 @@ _TRAINS = pattern(
 )
 _NO_TRAINER = pattern(
     r"(?:^|[_.-])(?:infer(?:ence)?|predict(?:ion|or)?|serv(?:e|ing)|api|export|tensorboard|mlflow|(?:web[_-]?)?ui"
-    r"|dashboard|frontend|gradio|streamlit|demo|download(?:er)?|prepare|preprocess(?:ing|or)?|convert(?:er)?)$",
+    r"|dashboard|client|tests?|frontend|gradio|streamlit|demo|download(?:er)?|prepare|preprocess(?:ing|or)?|convert(?:er)?)$",
     re.IGNORECASE,
 )
 """What a container is called that does not train, where nothing but its image says that it might."""
@@ -111,6 +111,8 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
         return ""
     if len(seen) == len(found.runs) and found.may_have_no_workers:
         return ""
+    if not found.runs and plan.shared(leaves_workers_out):
+        return ""
     if workload.is_training:
         return f"{workload.launcher.name} starts it as a PyTorch training job"
     if any(map(_launches, found.started)):
@@ -131,7 +133,7 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     name = training_image(workload, image, plan)
     if not name or _NO_TRAINER.search(workload.name) or speaks_of_else(workload, plan):
         return ""
-    if is_shell_beside(workload, plan):
+    if is_shell_beside(workload, plan) or plan.shared(has_no_loaders):
         return ""
     if image is not None and (_holds_no_loaders(image, plan) or _is_made_to_serve(image, found, plan)):
         return ""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dllint.code.language.modules import Module
+from dllint.kinds import Kind
 from dllint.patterns import pattern
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ _TRAINER = b"Trainer("
 _OF_MODELS = pattern(rb"(?<!Bpe)(?<!Unigram)(?<!WordLevel)(?<!WordPiece)Trainer\(")
 """A trainer that is none of the library `tokenizers`."""
 _TOP = pattern(rb"[ \t(]*([A-Za-z_]\w*)")
+_OTHER_TRAINERS = _WITH_LOADERS - {"accelerate", "deepspeed", "trl"}
+_WORKERS = b"num_workers"
+_MAY_GIVE_WORKERS = (Kind.YAML, Kind.JSON, Kind.SHELL, Kind.MARKDOWN)
+_IMPORTS_TORCH = (b"import torch", b"from torch")
 _MOST_MODULES = 60
 
 
@@ -57,6 +62,27 @@ def may_load(modules: Iterable[Module], plan: Plan) -> bool:
         seen.update(new)
         pending += new
     return False
+
+
+def has_no_loaders(plan: Plan) -> bool:
+    """Whether a project has code that uses torch, and nowhere speaks of loaders or what builds them."""
+    own = _own_modules(plan)
+    using = (module for module in own if not module.is_notebook and any(map(module.has, _IMPORTS_TORCH)))
+    return next(using, None) is not None and not any(map(_speaks_of_loaders, own))
+
+
+def leaves_workers_out(plan: Plan) -> bool:
+    """Whether a project trains by the trainer of transformers or TRL alone, and neither its code nor its configs give
+    that any workers: its default is none."""
+    own = _own_modules(plan)
+    if not any(map(_has_trainer, own)) or any(_builds_loaders(m) or _imports(m, _OTHER_TRAINERS) for m in own):
+        return False
+    texts = [module.data for module in own] + [file.data for file in plan.of_kind(*_MAY_GIVE_WORKERS)]
+    return not any(_WORKERS in text for text in texts)
+
+
+def _own_modules(plan: Plan) -> list[Module]:
+    return [module for module in plan.program.modules.by_file.values() if not module.is_test]
 
 
 class ByHand:
@@ -79,11 +105,15 @@ class ByHand:
 
 
 def _speaks_of_loaders(module: Module) -> bool:
-    if _has_trainer(module):
-        return True
-    if any(map(module.has, _LOADERS)) and _IN_CODE.search(module.data):
-        return True
-    return any(name in _WITH_LOADERS for rest in module.import_statements() for name in _tops(*rest))
+    return _has_trainer(module) or _builds_loaders(module) or _imports(module, _WITH_LOADERS)
+
+
+def _builds_loaders(module: Module) -> bool:
+    return any(map(module.has, _LOADERS)) and _IN_CODE.search(module.data) is not None
+
+
+def _imports(module: Module, libraries: frozenset[str]) -> bool:
+    return any(name in libraries for rest in module.import_statements() for name in _tops(*rest))
 
 
 def _has_trainer(module: Module) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _PAGES = (".md", ".markdown", ".rst", ".txt")
 _OTHER_CHAPTERS = pattern(
-    r"^(?!.*train).*\b(?:convert(?:ing)?|conversion|inference|deploy(?:ing|ment)?|serv(?:e|ing)|export(?:ing)?)\b",
+    r"^(?!.*train).*\b(?:convert(?:ing)?|conversion|inference|deploy(?:ing|ment)?|serv(?:e|ing)|export(?:ing)?|demos?|onnx|tensorrt|triton)\b",
     re.IGNORECASE,
 )
 """Headings of pages under which nothing trains."""
@@ -28,6 +28,7 @@ _SHELL = pattern(r"(?:\S*/)?(?:ba|z|da|k)?sh")
 _FENCE = "```"
 _ELSEWHERE = pattern(r"(?:sudo +)?(?:nvidia-docker|docker|podman|kubectl|ssh|srun|singularity|apptainer)\b")
 """What is not typed in a container, as a rule."""
+_STARTS_PYTHON = pattern(r"(?:^|[\s;&])(?:python[\d.]*|torchrun|accelerate|deepspeed)\s")
 _LEAVES = pattern(r"(?:exit|logout)(?: +0)?;?")
 _INTERPRETERS = pattern(r"python[\d.]*|(?:ba)?sh|-[a-z]+")
 
@@ -40,8 +41,8 @@ def speaks_of_else(workload: Workload, plan: Plan) -> bool:
 
 
 def session(workload: Workload, plan: Plan) -> str:
-    """What a Markdown page has people type in a container that it opens a shell in, up to where they leave it again;
-    empty where they are given something to run, or are not seen to leave."""
+    """What a Markdown page has people type in a container that it opens a shell in, up to where they leave it again, or
+    to the end of a block that starts Python; empty where they are given something to run, or are not seen to leave."""
     file = next((file for file in plan.of_kind(Kind.MARKDOWN) if file.path == workload.path), None)
     if file is None or not _opens_shell(workload):
         return ""
@@ -51,6 +52,8 @@ def session(workload: Workload, plan: Plan) -> str:
         if continued:  # the command that opens the shell
             continued = line.rstrip().endswith("\\")
         elif line.lstrip().startswith(_FENCE):
+            if any(map(_STARTS_PYTHON.search, typed)):
+                return "\n".join(typed)  # the block that opens the shell says what is typed there
             is_code = not is_code
         elif is_code and (text := line.strip().removeprefix("$ ").removeprefix("# ")):
             if _LEAVES.fullmatch(text):
@@ -94,10 +97,11 @@ def _is_to_fill_in(command: tuple[str, ...]) -> bool:
 def _chapter(workload: Workload, plan: Plan) -> str:
     """The heading that a command of a Markdown page stands under; empty elsewhere."""
     file = next((file for file in plan.of_kind(Kind.MARKDOWN) if file.path == workload.path), None)
-    is_code = True
-    for line in reversed(file.lines[: workload.at.row - 1] if file is not None else ()):
-        if line.lstrip().startswith("```"):
+    before = file.lines[: workload.at.row - 1] if file is not None else []
+    is_code = sum(line.lstrip().startswith(_FENCE) for line in before) % 2 == 1
+    for line in reversed(before):
+        if line.lstrip().startswith(_FENCE):
             is_code = not is_code
-        elif line.startswith("#") and not is_code:
+        elif line.startswith(("#", "**")) and not is_code:
             return line
     return ""
