@@ -296,6 +296,6 @@ def _switches_workers_off(words: Sequence[str]) -> bool:
 
 
 def _project_has_no_workers(plan: Plan) -> bool:
-    """Whether the project has loaders, and none of them has workers."""
+    """Whether the project has loaders, and none of them has workers unless somebody asks for them."""
     loaders = plan.program.loaders
-    return bool(loaders) and all(loader.has_no_workers for loader in loaders)
+    return bool(loaders) and all(loader.has_no_workers or loader.defaults_to_no_workers for loader in loaders)
