@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.code.language import elements
 from dllint.code.language.links import mapped_by, set_mapped_by, set_parent
 from dllint.code.language.scopes import last_name
-from dllint.code.language.values import UNKNOWNS, Collection, Frame, Values, merge
+from dllint.code.language.values import UNKNOWNS, Collection, Frame, Product, Value, Values, derived, merge
 
 if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
@@ -20,10 +20,17 @@ def dict_call(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
         found = ev.infer(call.args[0], frame)
         if any(isinstance(v, Collection) and v.kind != "dict" for v in found):
             return (Collection("dict", call, frame, each=UNKNOWNS),)
-        return found
+        return tuple(_taken_out(value, call, frame) for value in found)
     items = (*call.args[:1], *(keyword.value for keyword in call.keywords))
     keys = (*(None for _ in call.args[:1]), *(keyword.arg for keyword in call.keywords))
     return (Collection("dict", call, frame, items, keys),)
+
+
+def _taken_out(value: Value, call: ast.Call, frame: Frame) -> Value:
+    """What a dict of something is: of an open archive, all that is in it; else as good as what is given."""
+    if isinstance(value, Product) and value.name == "numpy.load":
+        return derived(value, ".dict()", call, frame)
+    return value
 
 
 def sequence_call(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:

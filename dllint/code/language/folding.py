@@ -30,10 +30,13 @@ from dllint.code.language.values import (
     merge,
     truth,
 )
+from dllint.patterns import pattern
 
 if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
 
+_WIDE = pattern(r"%[^a-zA-Z%]*(?:\d{4}|\*)")
+"""A field of a text that is wider than a line."""
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -166,13 +169,21 @@ def _span(left: Value, op: ast.operator, right: Value) -> tuple[float | None, fl
 
 def _fold(left: Any, op: ast.operator, right: Any, node: ast.AST, frame: Frame) -> Value:
     function = _ARITHMETIC.get(type(op))
-    if function is None or not _small(left) or not _small(right):
+    if function is None or not _small(left) or not _small(right) or _is_long(left, op, right):
         return UNKNOWN
     try:
         value = function(left, right)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         return UNKNOWN
     return Const(value, node, frame.scope) if _small(value) else UNKNOWN
+
+
+def _is_long(left: Any, op: ast.operator, right: Any) -> bool:
+    """Whether a text would become longer than any that is looked at: `"a" * 10**9`, `"%999999999d" % 1`."""
+    if isinstance(op, ast.Mod):
+        return isinstance(left, (str, bytes)) and _WIDE.search(str(left)) is not None
+    sides = ((left, right), (right, left)) if isinstance(op, ast.Mult) else ()
+    return any(isinstance(a, (str, bytes)) and isinstance(b, int) and len(a) * b > _LONGEST for a, b in sides)
 
 
 def _small(value: Any) -> bool:
