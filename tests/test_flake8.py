@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import statistics
 import subprocess
 import sys
 import time
@@ -325,7 +324,7 @@ def test_a_file_of_500_lines_costs_less_than_50_ms(tmp_path: Path, monkeypatch: 
         return time.process_time() - start
 
     runs = [(seconds(), seconds("--extend-ignore", "DLL")) for _ in range(9)]
-    more = statistics.median(with_us - without for with_us, without in runs)
-    own = statistics.median(without for _, without in runs)
-    # What flake8 itself takes tells how fast the machine is: about 150 ms where this was measured.
-    assert more < max(0.05, own / 2)
+    own = min(without for _, without in runs)
+    more = min(with_us for with_us, _ in runs) - own
+    # The least of each is what the code takes; flake8's own 140 ms tell a machine of the speed that the 50 ms hold for.
+    assert more < 0.05 * max(1.0, own / 0.14)
