@@ -36,6 +36,9 @@ services:
 
 ## When to ignore
 
+Where the image is all that speaks for it (it carries PyTorch, a shell is opened in it, and no loader of the project is
+seen to have workers), the finding is a warning and says "may train".
+
 When the batches are NumPy arrays (these go through pipes), or small enough for 64 MB with certainty. The rule is silent
 where it can read the sizes of all batches off the code, and all of them together fill less than half of the 64 MB.
 
@@ -79,11 +82,13 @@ def shm_missing(training: Training) -> Iterator[Finding]:
         return
     if any(flaw.kind is FlawKind.NOT_EFFECTIVE for flaw in workload.flaws):
         return
+    trains, severity = ("trains", None) if training.is_sure else ("may train", Severity.WARNING)
     demand = training.demand
     needs = f"; its loader can need {demand.phrase}" if demand is not None else ""
     yield RULE.finding(
         workload.at,
-        f"{training.subject} trains with PyTorch ({training.why}) on the default 64 MB of /dev/shm{needs}",
+        f"{training.subject} {trains} with PyTorch ({training.why}) on the default 64 MB of /dev/shm{needs}",
+        severity=severity,
         help=workload.launcher.says(size_for(training)),
         related=training.related(),
         symbol=workload.name,

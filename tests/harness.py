@@ -106,6 +106,7 @@ def lint_texts(files: dict[str, str], code: str) -> list[Finding]:
     """Lint a project of these files (name -> text), with the rule `code` on."""
     with workspace() as folder:
         for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
         report = run(folder, [code])
     assert not report.errors, report.errors

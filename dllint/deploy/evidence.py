@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.loading import ByHand, has_no_loaders, leaves_workers_out, may_load
+from dllint.deploy.nearest import folders_in_common
 from dllint.deploy.pages import is_shell_beside, session, speaks_of_else
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
@@ -27,6 +28,7 @@ from dllint.patterns import pattern
 from dllint.records import replace
 
 if TYPE_CHECKING:
+    from dllint.code.loaders.loader import Loader
     from dllint.deploy.plan import Plan
 
 _TRAINING_IMAGE = pattern(
@@ -64,6 +66,7 @@ _NO_TRAINER = pattern(
     re.IGNORECASE,
 )
 """What a container is called that does not train, where nothing but its image says that it might."""
+_BENCHMARKS = pattern(r"(?:^|[/\\_.-])bench(?:mark(?:s|ing)?)?[/\\_.-]", re.IGNORECASE)
 _WORKERS_GIVEN = pattern(rb"\b\w*num_workers\w*[ \t]*=[ \t]*([^\s,)=]+)")
 _NO_WORKERS = pattern(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers", re.IGNORECASE)
 
@@ -126,10 +129,9 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     """The evidence that the image gives, where what runs in it says nothing."""
     workload = found.workload
     if workload.launcher.is_workplace and image is not None and image.installs_torch:
-        loaders = (loader for loader in plan.program.loaders if loader.has_workers and not loader.module.is_test)
-        loader = next(loaders, None)
-        if loader is not None:
-            return f"PyTorch is installed in its image, and {os.path.basename(loader.path)} starts DataLoader workers"
+        found.beside = _nearest_working(found, image)
+        if found.beside is not None:
+            return f"PyTorch is installed in its image, {_starts_workers(found.beside)}"
     name = training_image(workload, image, plan)
     if not name or _NO_TRAINER.search(workload.name) or speaks_of_else(workload, plan):
         return ""
@@ -137,7 +139,29 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
         return ""
     if image is not None and (_holds_no_loaders(image, plan) or _is_made_to_serve(image, found, plan)):
         return ""
-    return f"its image, {name}, carries PyTorch"
+    carries = f"its image, {name}, carries PyTorch"
+    if _says_so(found) or any(run.module is not None for run in found.runs):
+        return carries
+    found.beside = _nearest_working(found, image)
+    found.is_sure = found.beside is not None
+    return carries if found.beside is None else f"{carries}, {_starts_workers(found.beside)}"
+
+
+def _starts_workers(loader: Loader) -> str:
+    return f"and {os.path.basename(loader.path)} starts DataLoader workers"
+
+
+def _working(plan: Plan) -> list[Loader]:
+    """The loaders with workers of the project's code, tests and benchmarks apart."""
+    working = (loader for loader in plan.program.loaders if loader.has_workers)
+    return [loader for loader in working if not loader.module.is_test and not _BENCHMARKS.search(loader.path)]
+
+
+def _nearest_working(found: Training, image: Image | None) -> Loader | None:
+    """The loader with workers that lies next to an image, or to what starts it; None where none is seen to have any."""
+    folder = found.workload.folder if image is None else image.file.folder
+    loaders = found.plan.shared(_working)
+    return max(loaders, key=lambda loader: folders_in_common(folder, loader.module.absolute), default=None)
 
 
 def _may_train_unseen(found: Training, plan: Plan) -> bool:

@@ -40,8 +40,14 @@ _WITH_LOADERS = frozenset(
 """Libraries that build loaders for those who use them."""
 _TRAINER = b"Trainer("
 """Of transformers or TRL."""
-_OF_MODELS = pattern(rb"(?<!Bpe)(?<!Unigram)(?<!WordLevel)(?<!WordPiece)Trainer\(")
+_OF_MODELS = pattern(rb"\b(?!Bpe|Unigram|WordLevel|WordPiece)(\w*Trainer)\(")
 """A trainer that is none of the library `tokenizers`."""
+_OF_ITS_OWN = pattern(
+    rb"^[ \t]*class[ \t]+(\w*Trainer)[ \t]*"
+    rb"(?:\([ \t]*(?:object|(?:abc\.)?ABC|(?:torch\.)?nn\.Module)?[ \t]*\))?[ \t]*:",
+    re.MULTILINE,
+)
+"""A class of a trainer that derives from none: what it loads by stands in the project."""
 _TOP = pattern(rb"[ \t(]*([A-Za-z_]\w*)")
 _OTHER_TRAINERS = _WITH_LOADERS - {"accelerate", "deepspeed", "trl"}
 _WORKERS = b"num_workers"
@@ -68,14 +74,16 @@ def has_no_loaders(plan: Plan) -> bool:
     """Whether a project has code that uses torch, and nowhere speaks of loaders or what builds them."""
     own = _own_modules(plan)
     using = (module for module in own if not module.is_notebook and any(map(module.has, _IMPORTS_TORCH)))
-    return next(using, None) is not None and not any(map(_speaks_of_loaders, own))
+    return next(using, None) is not None and not any(_speaks_of_loaders(module, plan) for module in own)
 
 
 def leaves_workers_out(plan: Plan) -> bool:
     """Whether a project trains by the trainer of transformers or TRL alone, and neither its code nor its configs give
     that any workers: its default is none."""
     own = _own_modules(plan)
-    if not any(map(_has_trainer, own)) or any(_builds_loaders(m) or _imports(m, _OTHER_TRAINERS) for m in own):
+    if not any(_has_trainer(module, plan) for module in own):
+        return False
+    if any(_builds_loaders(module) or _imports(module, _OTHER_TRAINERS) for module in own):
         return False
     texts = [module.data for module in own] + [file.data for file in plan.of_kind(*_MAY_GIVE_WORKERS)]
     return not any(_WORKERS in text for text in texts)
@@ -101,11 +109,13 @@ class ByHand:
     def _trains_in(self, folder: str) -> bool:
         modules = self._plan.program.modules.by_file.values()
         own = [module for module in modules if not module.is_test and module.absolute.startswith(folder)]
-        return any(module.has(b".backward(") for module in own) and not any(map(_speaks_of_loaders, own))
+        if not any(module.has(b".backward(") for module in own):
+            return False
+        return not any(_speaks_of_loaders(module, self._plan) for module in own)
 
 
-def _speaks_of_loaders(module: Module) -> bool:
-    return _has_trainer(module) or _builds_loaders(module) or _imports(module, _WITH_LOADERS)
+def _speaks_of_loaders(module: Module, plan: Plan) -> bool:
+    return _has_trainer(module, plan) or _builds_loaders(module) or _imports(module, _WITH_LOADERS)
 
 
 def _builds_loaders(module: Module) -> bool:
@@ -116,13 +126,21 @@ def _imports(module: Module, libraries: frozenset[str]) -> bool:
     return any(name in libraries for rest in module.import_statements() for name in _tops(*rest))
 
 
-def _has_trainer(module: Module) -> bool:
-    return module.has(_TRAINER) and _OF_MODELS.search(module.data) is not None
+def _has_trainer(module: Module, plan: Plan) -> bool:
+    if not module.has(_TRAINER):
+        return False
+    return not plan.shared(_own_trainers).issuperset(_OF_MODELS.findall(module.data))
+
+
+def _own_trainers(plan: Plan) -> frozenset[bytes]:
+    """The names of the project's trainers that are none of a library's."""
+    modules = plan.program.modules.by_file.values()
+    return frozenset(name for module in modules if module.has(b"Trainer") for name in _OF_ITS_OWN.findall(module.data))
 
 
 def _may_build(module: Module, plan: Plan) -> bool:
     return (
-        _has_trainer(module)
+        _has_trainer(module, plan)
         or any(map(module.holds, _NAMES))
         or any(not _is_harmless(name, module, plan) for rest in module.import_statements() for name in _tops(*rest))
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import TypeVar
 
 from dllint.code.language.modules import Module
@@ -16,6 +17,12 @@ _File = TypeVar("_File", Module, DeployFile)
 def parts_of(written: str) -> list[str]:
     """The folders and the name in a path, as far as they are known."""
     return [part for part in re.split(r"[/\\]", written) if part not in ("", ".", "..") and "$" not in part]
+
+
+def folders_in_common(folder: str, path: str) -> int:
+    """How many folders, from the root on, a folder and a file of absolute paths have in common."""
+    pairs = zip(re.split(r"[/\\]", folder), re.split(r"[/\\]", path), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def closest(parts: list[str], modules: Iterable[_File], folder: str) -> _File | None:

@@ -26,6 +26,10 @@ class Training:
         self.plan = plan
         self.why = why
         """The evidence, for messages: "its image carries torch"."""
+        self.is_sure = True
+        """False where the image alone says so: it carries torch, and nobody sees what runs in it."""
+        self.beside: Loader | None = None
+        """A loader with workers of the project's code, where nobody sees what runs in it."""
         self.words = words
 
     @property
@@ -39,7 +43,10 @@ class Training:
         working = [loader for loader in self.loaders if (loader.workers or 0) > 0]
         if self.demand is not None:
             return [*self.workload.related, self.demand.related()]
-        return [*self.workload.related, *(loader.related() for loader in working[:1])]
+        seen = [loader.related() for loader in working[:1]]
+        if not seen and self.beside is not None:
+            seen = [self.beside.related()]
+        return [*self.workload.related, *seen]
 
     @property
     def path(self) -> str:

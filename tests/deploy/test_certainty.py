@@ -1,0 +1,50 @@
+"""How sure a finding of DLL701 is, by what is seen of a container: a shell in an image is less than a training."""
+
+from pathlib import Path
+
+import pytest
+
+from dllint.finding import Finding, Severity
+from harness import lint_texts
+
+IMAGE = "pytorch/pytorch:2.8.0-cuda12.9-cudnn9-devel"
+LOADS = """
+from torch.utils.data import DataLoader
+
+from scans import Scans
+
+for scan in DataLoader(Scans(), batch_size=64, num_workers={workers}):
+    print(scan)
+"""
+ASKED = f"import sys\n{LOADS.format(workers='int(sys.argv[1])')}"
+
+
+def found_in(files: dict[str, str]) -> Finding:
+    (finding,) = (each for each in lint_texts(files, "DLL701") if each.code == "DLL701")
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "severity", "says"),
+    [
+        ("bash", {}, Severity.WARNING, "may train"),
+        ("bash", {"train.py": LOADS.format(workers="4")}, Severity.ERROR, "train.py starts DataLoader workers"),
+        ("bash", {"benchmarks/speed.py": LOADS.format(workers="4")}, Severity.WARNING, "may train"),
+        ("bash", {"train.py": ASKED}, Severity.WARNING, "may train"),
+        ("python train.py", {}, Severity.ERROR, "trains with PyTorch"),
+        ("torchrun main.py", {}, Severity.ERROR, "trains with PyTorch"),
+    ],
+)
+def test_a_container_of_which_only_the_image_speaks_may_train(
+    command: str, code: dict[str, str], severity: Severity, says: str
+) -> None:
+    files = {"run.sh": f"docker run --rm -it --gpus all -v $PWD:/work {IMAGE} {command}\n", **code}
+    finding = found_in(files)
+    assert finding.severity is severity
+    assert says in finding.message
+
+
+def test_the_loader_that_lies_next_to_the_image_is_told() -> None:
+    near = {f"{folder}/train.py": LOADS.format(workers="4") for folder in ("audio", "vision", "words")}
+    finding = found_in({"vision/docker/run.sh": f"docker run -it {IMAGE} bash\n", **near})
+    assert [Path(related.location.path).parts[-2:] for related in finding.related] == [("vision", "train.py")]
