@@ -62,7 +62,7 @@ HANDLES: dict[str, HandleApi] = {
         "an open HDF5 file",
         _H5,
         mild=True,
-        derives=("get", "require_group", "require_dataset"),
+        derives=("get", "require_group", "require_dataset", "values", "items"),
         item_derives=True,
     ),
     "tables.open_file": HandleApi("an open HDF5 file", _H5, mild=True, derives=("get_node",)),
@@ -146,6 +146,8 @@ SAME_BY_ANY_NAME = {"VideoCapture": HANDLES["cv2.VideoCapture"]}
 
 HANDLE_WRAPPERS = frozenset(
     {
+        "builtins.iter",
+        "builtins.enumerate",
         "csv.reader",
         "csv.DictReader",
         "io.TextIOWrapper",

@@ -131,11 +131,18 @@ def _keeps(program: Program, api: HandleApi, step: Derived, first: bool) -> bool
         return _spans_workers(program, step)
     if step.via[1:] in _METHODS and not isinstance(parent(step.node), ast.Call):
         return True
+    if step.via == "each":
+        return isinstance(step.base, Derived) and step.base.via in (".values()", ".items()")
     if step.via == "[]" and api.item_derives:
-        return _is_key(program, step, first)
+        return step.index == 1 if _is_pair(step.base) else _is_key(program, step, first)
     if step.via == "[]":
         return bool(api.parts)
     return step.via.startswith(".") and (api.attribute_derives or step.via[1:] in api.parts)
+
+
+def _is_pair(value: Value) -> bool:
+    """Whether it is a key with its value: what a loop over `handle.items()` meets."""
+    return isinstance(value, Derived) and value.via == "each" and getattr(value.base, "via", "") == ".items()"
 
 
 def _spans_workers(program: Program, step: Derived) -> bool:

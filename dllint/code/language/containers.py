@@ -9,9 +9,9 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from dllint.code.language.bindings import Binding
-from dllint.code.language.links import parent, scope_of
+from dllint.code.language.links import block_of, parent, scope_of
 from dllint.code.language.reaching import reaching
-from dllint.code.language.scopes import Scope, last_name
+from dllint.code.language.scopes import Scope, dotted, last_name
 from dllint.code.language.values import Collection
 
 if TYPE_CHECKING:
@@ -36,6 +36,22 @@ def _names(value: Collection) -> list[str]:
         return []
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def updated_by(value: Collection) -> list[tuple[ast.expr, bool]]:
+    """The other dicts that a dict takes in through the name that it was first given, `options.update(others)`; each
+    with whether that always happens."""
+    names = _names(value)
+    if not names or value.kind != "dict":
+        return []
+    home = block_of(value.node)
+    calls = [call for call in scope_of(value.node).calls_of("update") if call.args and _holder(call) in names]
+    return [(call.args[0], block_of(call) is home) for call in calls if not isinstance(call.args[0], ast.Dict)]
+
+
+def _holder(call: ast.Call) -> str:
+    """`options` of `options.update(...)`."""
+    return dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
 
 
 def stored_elsewhere(program: Program, value: Collection, key: str) -> Iterator[tuple[Binding, Scope]]:

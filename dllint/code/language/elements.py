@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
 from dllint.code.language.bindings import Binding
-from dllint.code.language.containers import filled_later, is_stored_under, stored_elsewhere
+from dllint.code.language.containers import filled_later, is_stored_under, stored_elsewhere, updated_by
+from dllint.code.language.scopes import dotted, last_name
 from dllint.code.language.values import (
     UNKNOWN,
     UNKNOWNS,
@@ -21,6 +22,7 @@ from dllint.code.language.values import (
     Instance,
     Number,
     Product,
+    Unknown,
     Value,
     Values,
     derived,
@@ -50,6 +52,8 @@ _PASS_ELEMENTS = frozenset(
 _PASS_ON = _PASS_ELEMENTS - {"builtins.enumerate", "builtins.zip"}
 """Of these, calls that pass them on as they are."""
 
+_CHOOSES = (ast.Name, ast.Attribute, ast.BoolOp, ast.IfExp, ast.Call)
+"""Expressions of keys that say which of several things is taken: `TABLE[mode or "train"]`."""
 _MOST_YIELDS = 4
 """Places of a generator function that yield, and are looked at."""
 
@@ -75,8 +79,37 @@ def item(ev: Evaluator, value: Value, index: int | str | None, node: ast.AST, fr
 def contents(ev: Evaluator, value: Collection, most: int = 12) -> list[Values]:
     """What a container holds: what the source spells out, and what is put into it afterwards."""
     found = [value.each] if value.each is not None else []
-    found += [_spelled_out(ev, part, value.frame) for part in value.items[:most]]
+    keys = value.keys or ("",) * len(value.items)
+    found += [
+        spread(ev, part, value.frame) if key is None else _spelled_out(ev, part, value.frame)
+        for part, key in zip(value.items[:most], keys, strict=False)
+    ]
     return found + _put_in(ev, value, filled_later(value)[:most])
+
+
+def spread(ev: Evaluator, part: ast.expr, frame: Frame) -> Values:
+    """What `**part` puts into a dict under any key."""
+    found = ev.infer(part, frame)
+    return merge(
+        _once(ev, part, lambda: [values for value in found for values in _under_any_key(ev, value, part, frame)])
+    )
+
+
+def _under_any_key(ev: Evaluator, value: Value, part: ast.expr, frame: Frame) -> list[Values]:
+    if isinstance(value, Collection) and value.kind == "dict":
+        return contents(ev, value)
+    return [(taken_out(value, part, frame),)]
+
+
+_TAKEN_OUT = frozenset({"numpy.load", "shelve.open", "zarr.ZipStore", "zarr.storage.ZipStore"})
+"""Mappings that read what is under a key anew each time: a dict of them has all of it, and no handle."""
+
+
+def taken_out(value: Value, node: ast.expr, frame: Frame) -> Value:
+    """What a dict of something is: of an open archive, all that is in it; else as good as what is given."""
+    if isinstance(value, Product) and value.name in _TAKEN_OUT:
+        return derived(value, ".dict()", node, frame)
+    return value
 
 
 def _spelled_out(ev: Evaluator, part: ast.expr, frame: Frame) -> Values:
@@ -105,12 +138,69 @@ def _once(ev: Evaluator, node: ast.AST, ask: Callable[[], list[Values]]) -> list
 
 def _under_key(ev: Evaluator, value: Collection, key: str) -> Values:
     """What a dict can have under a constant key: by its display, and by what is stored under it afterwards."""
-    spelled = under_key(value, key)
-    found = [ev.infer(spelled, value.frame)] if spelled is not None else []
-    found += _put_in(ev, value, [binding for binding in filled_later(value) if is_stored_under(binding, key)])
+    spelled = _spelled_under(ev, value, key)
+    found = [spelled] if spelled is not None else []
+    later = [binding for binding in filled_later(value) if is_stored_under(binding, key)]
+    found += _put_in(ev, value, [one for one in later if spelled is None or not _is_default(one)])
     stored = stored_elsewhere(ev.program, value, key)
     found += _once(ev, value.node, lambda: [ev.bound(binding, Frame(scope)) for binding, scope in stored])
     return merge(found) or (value.each if value.each is not None else UNKNOWNS)
+
+
+def _spelled_under(ev: Evaluator, value: Collection, key: str) -> Values | None:
+    """What the display of a dict has under a key, or a dict that it takes in, `{"size": 3, **options}`: the last that
+    certainly has it, and those behind that may."""
+    found: list[Values] = []
+    for name, part, always in reversed(_pairs(value)):
+        if name is None:
+            taken_in = ev.infer(part, value.frame)
+            found += _of_each(ev, taken_in, key, part, value.frame)
+            if always and taken_in and all(_surely_has(v, key) for v in taken_in):
+                break
+        elif name == key or (isinstance(name, ast.Constant) and name.value == key):
+            found.append(ev.infer(part, value.frame))
+            break
+    return merge(reversed(found)) if found else None
+
+
+def _pairs(value: Collection) -> list[tuple[ast.expr | str | None, ast.expr, bool]]:
+    """The keys and expressions of a dict, and without a key the other dicts that it takes in, at once or later; each
+    with whether it always counts."""
+    spelled = [(key, part, True) for key, part in zip(value.keys, value.items, strict=False)]
+    return spelled + [(None, part, always) for part, always in updated_by(value)]
+
+
+def _of_each(ev: Evaluator, found: Values, key: str, part: ast.expr, frame: Frame) -> list[Values]:
+    """What any of several mappings may have under a key."""
+    having = [value for value in found if not is_without(value, key)]
+    return _once(ev, part, lambda: [_or_overridden(item(ev, value, key, part, frame)) for value in having])
+
+
+def _or_overridden(found: Values) -> Values:
+    return (Unknown(overrides=True),) if found == UNKNOWNS else found
+
+
+def _surely_has(value: Value, key: str) -> bool:
+    return isinstance(value, Collection) and under_key(value, key) is not None
+
+
+def _is_default(binding: Binding) -> bool:
+    """`options.setdefault("key", value)`, `if "key" not in options: options["key"] = value`: nothing where there is
+    something under the key."""
+    if isinstance(binding.node, ast.Call):
+        return last_name(binding.node) == "setdefault"
+    test = binding.block.owner.test if isinstance(binding.block.owner, ast.If) else None
+    asks = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotIn) and binding.block.branch == "body"
+    targets = binding.node.targets if isinstance(binding.node, ast.Assign) else ()
+    subscripts = (target for target in targets if isinstance(target, ast.Subscript))
+    return (
+        asks
+        and isinstance(test, ast.Compare)
+        and any(
+            ast.dump(one.slice) == ast.dump(test.left) and dotted(one.value) == dotted(test.comparators[0])
+            for one in subscripts
+        )
+    )
 
 
 def elements(ev: Evaluator, node: ast.AST, found: Values, frame: Frame) -> Values:
@@ -212,7 +302,7 @@ def subscript(ev: Evaluator, node: ast.Subscript, frame: Frame) -> Values:
             groups.append((value,))  # a generic alias: Dataset[int]
         elif isinstance(value, ClassRef):
             groups.append((value,))
-        elif literal is None and isinstance(value, Collection) and value.kind == "dict":
+        elif literal is None and isinstance(value, Collection):
             groups.append(under_key_of(ev, value, index, node, frame))
         else:
             groups.append(item(ev, value, literal, node, frame))
@@ -223,7 +313,9 @@ def subscript(ev: Evaluator, node: ast.Subscript, frame: Frame) -> Values:
 
 def under_key_of(ev: Evaluator, value: Collection, key: ast.expr, node: ast.AST, frame: Frame) -> Values:
     """`SETS[name]`: what stands under the texts that the key is known to be; else any element."""
-    is_asked = isinstance(key, (ast.Name, ast.Attribute)) and (not value.keys or any(map(_is_text, value.keys)))
+    if value.kind != "dict":
+        return _at_index_of(ev, value, key, node, frame)
+    is_asked = isinstance(key, _CHOOSES) and (not value.keys or any(map(_is_text, value.keys)))
     keys = ev.infer(key, frame) if is_asked else ()
     texts = [k.value for k in keys if isinstance(k, Const) and isinstance(k.value, str)]
     if not texts or len(texts) < len(keys) or not all(_has_key(value, text) for text in texts):
@@ -231,8 +323,27 @@ def under_key_of(ev: Evaluator, value: Collection, key: ast.expr, node: ast.AST,
     return merge(item(ev, value, text, node, frame) for text in texts)
 
 
+def _at_index_of(ev: Evaluator, value: Collection, index: ast.expr, node: ast.AST, frame: Frame) -> Values:
+    """`(one, other)[flag]`: what stands at the places that the index is known to be; else any element."""
+    known = ev.infer(index, frame) if value.each is None and value.kind in ("list", "tuple") else ()
+    places = [int(k.value) for k in known if isinstance(k, Const) and isinstance(k.value, (int, bool))]
+    if not places or len(places) < len(known):
+        return item(ev, value, None, node, frame)
+    return merge(item(ev, value, place, node, frame) for place in places)
+
+
 def _has_key(value: Collection, key: str) -> bool:
     return under_key(value, key) is not None or any(is_stored_under(one, key) for one in filled_later(value))
+
+
+def is_without(value: Value, name: str) -> bool:
+    """Whether it is a dict that certainly has nothing under a key: all keys are known, and nothing is added later."""
+    if not isinstance(value, Collection) or value.kind != "dict" or value.each is not None:
+        return False
+    if filled_later(value) or updated_by(value):
+        return False
+    keys = [key.value if isinstance(key, ast.Constant) else key for key in value.keys]
+    return all(isinstance(key, str) and key != name for key in keys)
 
 
 def _is_text(key: ast.expr | str | None) -> bool:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dllint.code.language.containers import filled_later
+from dllint.code.language.containers import filled_later, updated_by
 from dllint.code.language.elements import contents
 from dllint.code.language.values import (
     UNKNOWN,
@@ -267,7 +267,7 @@ def _is_within(wanted: object, container: Collection) -> bool | None:
     if wanted in [part for part in seen if not isinstance(part, ast.AST)]:
         return True
     is_whole = container.each is None and not any(part is None or isinstance(part, ast.AST) for part in seen)
-    return False if is_whole and not filled_later(container) else None
+    return False if is_whole and not filled_later(container) and not updated_by(container) else None
 
 
 def _is_made(value: Value) -> bool:

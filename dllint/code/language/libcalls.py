@@ -116,7 +116,7 @@ def method_result(ev: Evaluator, function: Derived, call: ast.Call, frame: Frame
         return ev.infer(call.args[0], frame)  # the stack of `with ExitStack() as stack` closes it at the end
     if name == "open" and _is_path(base):
         return (Product("builtins.open", call, frame),)
-    if isinstance(base, Collection) and base.kind == "dict" and name in ("get", "pop") and call.args:
+    if isinstance(base, Collection) and base.kind == "dict" and name in ("get", "pop", "setdefault") and call.args:
         return _entry(ev, base, call, frame)
     if isinstance(base, Collection) and name == "copy":
         return (base,)
@@ -133,6 +133,8 @@ def _entry(ev: Evaluator, base: Collection, call: ast.Call, frame: Frame) -> Val
     if isinstance(key, ast.Constant) and isinstance(key.value, str):
         found = elements.item(ev, base, key.value, call, frame)
         default = ev.infer(call.args[1], frame) if len(call.args) > 1 else ()
+        if elements.is_without(base, key.value) and last_name(call.func) != "setdefault":
+            return default or (Const(None, call, frame.scope),)
         return merge([found, default]) if found == UNKNOWNS else found
     return elements.under_key_of(ev, base, key, call, frame)
 
@@ -295,6 +297,15 @@ def _extreme(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
 
 
 def _length(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """A number; of a tuple that the source spells out, how many items it has: nothing adds to it."""
+    given = ev.infer(call.args[0], frame) if len(call.args) == 1 else ()
+    spelled = given[0] if len(given) == 1 and isinstance(given[0], Collection) and given[0].kind == "tuple" else None
+    if spelled is None or spelled.each is not None or any(isinstance(part, ast.Starred) for part in spelled.items):
+        return _count(ev, call, frame)
+    return (Const(len(spelled.items), call, frame.scope),)
+
+
+def _count(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     return (Number(0, None, call),)
 
 
@@ -330,8 +341,10 @@ _HANDLERS: dict[str, Handler] = {
     "builtins.min": _extreme,
     "builtins.max": _extreme,
     "builtins.len": _length,
-    "torch.cuda.device_count": _length,
+    "torch.cuda.device_count": _count,
     "builtins.dict": collecting.dict_call,
+    "collections.OrderedDict": collecting.ordered_dict_call,
+    "collections.UserDict": collecting.ordered_dict_call,
     "builtins.list": collecting.sequence_call,
     "builtins.tuple": collecting.sequence_call,
     "builtins.set": collecting.sequence_call,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from dllint.code.language import classes
-from dllint.code.language.containers import filled_later
+from dllint.code.language import classes, elements, extra_arguments
 from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import (
+    UNKNOWN,
     UNKNOWNS,
     ClassRef,
     Collection,
@@ -35,9 +35,8 @@ def parameter(ev: Evaluator, name: str, frame: Frame) -> Values:
     if name == scope.receiver_name or (scope.owner is None and name == _given_object(scope, frame)):
         return _receiver(scope, frame)
     arguments = scope.node.args
-    for extra, kind in ((arguments.vararg, "tuple"), (arguments.kwarg, "dict")):
-        if extra is not None and extra.arg == name:
-            return (Unknown(f"*{kind}"),)
+    if any(extra is not None and extra.arg == name for extra in (arguments.vararg, arguments.kwarg)):
+        return (_extra(scope, name, frame) or UNKNOWN,)
     if "main" in scope.decorators and scope.module.holds(b"hydra"):
         from dllint.code.language import hydra_mains
 
@@ -47,6 +46,23 @@ def parameter(ev: Evaluator, name: str, frame: Frame) -> Values:
     if frame.call is not None and frame.caller is not None:
         return _argument(ev, name, scope, frame.call, frame.caller)
     return _over_all_calls(ev, name, scope, frame)
+
+
+def _extra(scope: FunctionScope, name: str, frame: Frame) -> Collection | None:
+    """What `*args` or `**options` holds in this activation, where the call is known."""
+    if frame.call is None or frame.caller is None:
+        return None
+    kind = (
+        extra_arguments.named
+        if scope.node.args.kwarg and scope.node.args.kwarg.arg == name
+        else extra_arguments.positional
+    )
+    return kind(scope, frame.call, _bounded(frame.caller), frame, name)
+
+
+def _bounded(caller: Frame) -> Frame:
+    """The frame of a call, without the calls that led there where there are many."""
+    return Frame(caller.scope, caller.receiver) if caller.depth >= MOST_CALLERS else caller
 
 
 def _given_object(scope: FunctionScope, frame: Frame) -> str | None:
@@ -112,9 +128,7 @@ def _argument(ev: Evaluator, name: str, scope: FunctionScope, call: ast.Call, ca
     """The value of parameter `name` in one call; the default where the call leaves it out."""
     given, certain = passed(name, scope, call)
     if given is not None:
-        if caller.depth >= MOST_CALLERS:
-            caller = Frame(caller.scope, caller.receiver)
-        return ev.infer(given, caller)
+        return ev.infer(given, _bounded(caller))
     if not certain:
         splat = _from_splat(ev, name, call, caller)
         if splat is not None:
@@ -130,14 +144,7 @@ def _is_left_out(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> boo
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return False
     splats = [value for k in call.keywords if k.arg is None for value in ev.infer(k.value, caller) or UNKNOWNS]
-    return all(_is_without(value, name) for value in splats)
-
-
-def _is_without(value: Value, name: str) -> bool:
-    if not isinstance(value, Collection) or value.kind != "dict" or value.each is not None or filled_later(value):
-        return False
-    keys = [key.value if isinstance(key, ast.Constant) else key for key in value.keys]
-    return all(isinstance(key, str) and key != name for key in keys)
+    return all(elements.is_without(value, name) for value in splats)
 
 
 def _from_splat(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> Values | None:

@@ -29,7 +29,7 @@ class Frame:
     found out in one of them is found out once.
     """
 
-    __slots__ = ("call", "caller", "depth", "outer", "receiver", "scope")
+    __slots__ = ("call", "caller", "depth", "extra", "outer", "receiver", "scope")
 
     scope: Scope
     receiver: Instance | ClassRef | None
@@ -38,6 +38,8 @@ class Frame:
     outer: Frame | None
     depth: int
     """How many calls lead here from a frame that no call is known of."""
+    extra: dict[str, ast.expr]
+    """The nodes that stand for what `*args` and `**options` hold: see `extra_arguments`."""
 
     def __new__(
         cls,
@@ -55,6 +57,7 @@ class Frame:
         self = super().__new__(cls)
         self.scope, self.receiver, self.call, self.caller, self.outer = scope, receiver, call, caller, outer
         self.depth = 0 if caller is None else caller.depth + 1
+        self.extra = {}
         scope.frames[key] = self
         return self
 
