@@ -121,6 +121,11 @@ def ruled_out_around(ev: Evaluator, node: ast.AST, frame: Frame) -> Iterator[ast
             yield block.owner
 
 
+def is_unreachable(ev: Evaluator, node: ast.AST, frame: Frame) -> bool:
+    """Whether a test on the way to a node is known to come out otherwise, by what its function is given."""
+    return any(verdict(ev, test, frame) is (not outcome) for test, outcome in leading_to(node))
+
+
 def _capped(value: Value, name: str, tests: list[tuple[ast.expr, bool]]) -> Value:
     """A number after `if n > 8: n = 8`: bounded, by whatever it is compared with."""
     if not isinstance(value, Number) or value.high is not None:

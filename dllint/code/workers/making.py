@@ -173,9 +173,10 @@ def _may_change(function: ast.expr, receiver: str | None) -> bool:
 
 
 def _is_passed(program: Program, node: ast.AST, frame: Frame) -> bool:
-    """Whether no condition around a node is known to come out otherwise in this activation."""
+    """Whether no condition on the way to a node is known to come out otherwise: in this activation, or by all calls
+    that the project has."""
     ev = program.evaluator
-    return not settled.is_never_reached(ev, node, frame) and not any(conditions.ruled_out_around(ev, node, frame))
+    return not settled.is_never_reached(ev, node, frame) and not conditions.is_unreachable(ev, node, frame)
 
 
 def _cache(found: _Init, getter: FunctionScope, node: ast.Attribute, frame: Frame) -> None:

@@ -42,8 +42,16 @@ def of_entry(entry: WorkerEntry) -> Iterator[tuple[Step, ast.Call]]:
             continue
         if _is_none(entry, step, source) or _has_one_item(entry, step):
             continue
-        if _runs_each_time(entry, step, call) and not _is_written(step, call, source, reading, handing):
+        path = _path_of(entry, step, source)
+        if _runs_each_time(entry, step, call) and not _is_written(step, call, path, reading, handing):
             yield step, call
+
+
+def _path_of(entry: WorkerEntry, step: Step, source: ast.expr) -> ast.expr:
+    """The path behind what names a file: of an open file what it was opened by."""
+    files = [_file(value) for value in entry.program.evaluator.values(source, step.frame)]
+    opened = files[0] if len(files) == 1 else None
+    return source if opened is None or not opened.node.args else opened.node.args[0]
 
 
 def _has_one_item(entry: WorkerEntry, step: Step) -> bool:
