@@ -104,7 +104,7 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
 
 def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[list[str]], found: Training) -> str:
     if found.starts_workers:
-        loader = next(loader for loader in found.loaders if (loader.workers or 0) > 0)
+        loader = next(loader for loader in found.loaders if loader.has_workers)
         return f"{os.path.basename(loader.loader.path)}, which it runs, starts DataLoader workers"
     folders = (plan.root,) if image is None else (plan.root, image.file.folder)
     if any(map(plan.shared(ByHand).trains_in, folders)) and not has_own_loaders(found):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import NamedTuple
 
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.options import option_names
 from dllint.code.language.scopes import FunctionScope, dotted, last_name
-from dllint.code.language.values import Const, Unknown, Value
+from dllint.code.language.values import Const, Unknown, Value, bounds
 from dllint.code.loaders.loader import Loader
 from dllint.code.tensors import shapes
 from dllint.code.tensors.shapes import Sample
@@ -27,6 +28,17 @@ _DECLARING = frozenset({"add_argument", "option", "Option"})
 """What argparse, click and typer declare an option with."""
 
 
+PROCESSORS = 16
+"""How many a machine that trains commonly has, where a loader has a worker for each."""
+
+
+class Span(NamedTuple):
+    """The bounds of a whole number; no upper one where that is not known."""
+
+    low: int
+    high: int | None
+
+
 class LoaderRun:
     """One loader of a script, with what the command passes, and the container's environment, put in."""
 
@@ -38,29 +50,35 @@ class LoaderRun:
 
     def numbers(self, name: str) -> list[int] | None:
         """The whole numbers that an argument can be; None if any of them cannot be known."""
+        spans = self._spans(name)
+        if spans is None or any(span.low != span.high for span in spans):
+            return None
+        return [int(span.low) for span in spans]
+
+    def _spans(self, name: str) -> list[Span] | None:
+        """The bounds of the numbers that an argument can be; None if any of them may be anything."""
         option = self.loader.option(name)
         if option.absent is None and name != "num_workers":
             return None
-        found = []
-        for value in option.defaults:
-            number = self._number(value)
-            if number is None:
-                return None
-            found.append(number)
-        return found or None
+        replacing = (v.name for v in option.values if isinstance(v, Unknown) and v.overrides)
+        # What torch refuses stands for another number, which takes its place before the loader is made.
+        taken = [value for value in option.defaults if name != "num_workers" or not _is_refused(value)]
+        spans = [self._span(value) for value in taken or option.defaults]
+        spans += [_span_of(self.given[each]) for each in replacing if each in self.given]
+        known = [span for span in spans if span is not None]
+        return known if known and len(known) == len(spans) else None
 
-    def _number(self, value: Value) -> int | None:
+    def _span(self, value: Value) -> Span | None:
         text = self._passed(value)
         if text is None and self.environment and isinstance(value, Const) and _variable(value) in self.environment:
             # What the container sets but nobody can see is no number.
             text = self.environment[_variable(value)] or ""
-        if text is None:
-            known = value.value if isinstance(value, Const) else None
-            return known if isinstance(known, int) and not isinstance(known, bool) else None
-        try:
-            return int(text)
-        except ValueError:
+        if text is not None:
+            return _span_of(text)
+        low, high = bounds(value) or (None, None)
+        if low is None or (isinstance(value, Const) and not _is_whole(value.value)):
             return None
+        return Span(int(low), None if high is None else int(high))
 
     def _passed(self, value: Value) -> str | None:
         """What the command, or the script itself, passes for the option that a value is the default of."""
@@ -71,6 +89,12 @@ class LoaderRun:
     def _set_by_script(self, name: str) -> str | None:
         script = self.run.module if self.run is not None and "workers" in name else None
         return _setting(name, script) if script is not None and script is not self.loader.module else None
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether it certainly starts workers, though nobody may know how many: one for each processor."""
+        spans = self._spans("num_workers")
+        return spans is not None and all(span.low > 0 for span in spans)
 
     @property
     def workers(self) -> int | None:
@@ -94,8 +118,18 @@ class LoaderRun:
     def demand(self, batch_bytes: int | None) -> Demand | None:
         """What it needs; None where a number of the formula is unknown. `batch_bytes`: what the user says it is."""
         workers = self.workers
-        if not workers or workers < 0:
-            return None
+        is_exact = workers == self.most_workers
+        return self._demand(workers, batch_bytes, is_exact) if workers is not None and workers > 0 else None
+
+    def demand_at_most(self, batch_bytes: int | None) -> Demand | None:
+        """The same where the number of workers is not known: with the most of them, or one for each of the processors
+        that a machine commonly has."""
+        spans = self._spans("num_workers")
+        if self.workers is not None or spans is None:
+            return self.demand(batch_bytes)
+        return self._demand(max(span.high or PROCESSORS for span in spans), batch_bytes, is_exact=True)
+
+    def _demand(self, workers: int, batch_bytes: int | None, is_exact: bool) -> Demand | None:
         if self.loader.option("prefetch_factor").absent:
             prefetch: list[int] = [PREFETCH]
         else:
@@ -103,7 +137,7 @@ class LoaderRun:
         batch = Sample(batch_bytes, is_exact=True) if batch_bytes else self._batch()
         if batch is None or not prefetch or min(prefetch) < 1:
             return None
-        is_exact = batch.is_exact and len(set(prefetch)) == 1 and workers == self.most_workers
+        is_exact = is_exact and batch.is_exact and len(set(prefetch)) == 1
         return Demand(self.loader, workers, min(prefetch), batch.bytes, is_exact, self.ranks)
 
     @cached_property
@@ -124,6 +158,23 @@ class LoaderRun:
         if sample is None:
             return None
         return Sample(sample.bytes * min(sizes), sample.is_exact and len(set(sizes)) == 1)
+
+
+def _span_of(text: str) -> Span | None:
+    """The number that a text is; None for any other text."""
+    try:
+        return Span(int(text), int(text))
+    except ValueError:
+        return None
+
+
+def _is_refused(value: Value) -> bool:
+    """Whether torch takes no such number of workers: None, or one below zero."""
+    return isinstance(value, Const) and (value.value is None or (_is_whole(value.value) and value.value < 0))
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _setting(name: str, script: Module) -> str | None:
@@ -172,6 +223,8 @@ def _names_of(default: Const) -> Iterator[str]:
             yield from (*option_names(around), *(text.lstrip("-").replace("-", "_") for text in texts))
         elif isinstance(around, ast.AnnAssign) and isinstance(around.target, ast.Name):
             yield around.target.id
+        elif isinstance(around, ast.Assign):  # what takes the place of an option that nobody gives
+            yield from (target.attr for target in around.targets if isinstance(target, ast.Attribute))
         around = None if isinstance(around, ast.stmt) else parent(around)
     if default.scope is not None and isinstance(default.node, ast.expr):
         for scope in default.scope.module.scopes_around([default.node.lineno]):

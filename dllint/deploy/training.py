@@ -40,7 +40,7 @@ class Training:
 
     def related(self) -> list[Related]:
         """The places that shaped it, and the loader that needs the memory."""
-        working = [loader for loader in self.loaders if (loader.workers or 0) > 0]
+        working = [loader for loader in self.loaders if loader.has_workers]
         if self.demand is not None:
             return [*self.workload.related, self.demand.related()]
         seen = [loader.related() for loader in working[:1]]
@@ -107,7 +107,7 @@ class Training:
     @property
     def starts_workers(self) -> bool:
         """Whether a loader of its scripts certainly starts workers."""
-        return any((loader.workers or 0) > 0 and not self._may_leave_out(loader) for loader in self.loaders)
+        return any(loader.has_workers and not self._may_leave_out(loader) for loader in self.loaders)
 
     @property
     def may_have_no_workers(self) -> bool:
@@ -133,6 +133,6 @@ class Training:
 
 def fit(loaders: Iterable[LoaderRun], size: int, batch_bytes: int | None) -> bool:
     """Whether loaders with workers certainly need, all together, no more than half of so many bytes."""
-    demands = [loader.demand(batch_bytes) for loader in loaders if loader.most_workers != 0]
+    demands = [loader.demand_at_most(batch_bytes) for loader in loaders if loader.most_workers != 0]
     known = [demand.bytes for demand in demands if demand is not None and demand.is_exact]
     return bool(demands) and len(known) == len(demands) and 2 * sum(known) <= size

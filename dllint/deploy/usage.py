@@ -50,7 +50,7 @@ def workers_of_image(training: Training) -> list[Related] | None:
 
     An empty list stands for workers that a library's own command starts.
     """
-    started = next((loader for loader in training.loaders if (loader.workers or 0) > 0), None)
+    started = next((loader for loader in training.loaders if loader.has_workers), None)
     if started is not None:
         return [started.related()] if not training.fits(DEFAULT_SHM) else None
     if training.runs:

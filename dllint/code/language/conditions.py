@@ -284,8 +284,9 @@ def leaves(body: list[ast.stmt]) -> bool:
 
 def is_guarded(node: ast.AST) -> bool:
     """Whether a node stands under `if __name__ == "__main__"`, in any of the ways in which that is written."""
-    return any(_is_main_test(test) for test, outcome in leading_to(node) if outcome)
+    return any(is_main_test(test) for test, outcome in leading_to(node) if outcome)
 
 
-def _is_main_test(test: ast.expr) -> bool:
+def is_main_test(test: ast.expr) -> bool:
+    """Whether a condition asks whether the module is run itself."""
     return any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(test))

@@ -176,10 +176,10 @@ class Evaluator:
             visible = at is scope or not isinstance(at, ClassScope)
             bindings = at.index().bindings.get(name) if visible else None
             if bindings and bindings[0].kind == "global":
-                bindings, at = self._module_of(at).bindings.get(name), self._module_of(at)
+                bindings, at = scope.module.scope.bindings.get(name), scope.module.scope
+            if at is not scope and isinstance(at, ModuleScope) and (bindings or name in at.module.set_by_functions):
+                return self._global(at, name, bindings or [])
             if bindings:
-                if at is not scope and isinstance(at, ModuleScope):
-                    return self._global(at, name, bindings)
                 chosen = reaching(bindings, use if at is scope else None)
                 home = self.frame_of(at, frame)
                 if len(chosen) > 1 and at is scope:
@@ -201,19 +201,18 @@ class Evaluator:
         if self.assumed or key not in self._globals:
             home = Frame(scope)
             groups = [(binding, self.bound(binding, home)) for binding in reaching(bindings, None)]
+            brought = self.program.members.starred(scope.module, name) if not bindings else ()
             for setter, binding in scope.module.set_by_functions.get(name, ()):
                 stored = self.bound(binding, Frame(setter))
                 if not all(isinstance(value, Unknown) and value.uncalled for value in stored):
                     groups.append((binding, stored))  # the parameter of a setter that nobody calls is no evidence
+            if not groups or brought:
+                return brought or UNKNOWNS
             found = merge(conditions.survivors(self, name, groups, home)) if len(groups) > 1 else groups[0][1]
             if self.assumed or not found or self._leans_on < self._depth:
                 return found  # within a cycle: not the last word
             self._globals[key] = found
         return self._globals[key]
-
-    @staticmethod
-    def _module_of(scope: Scope) -> Scope:
-        return scope.module.scope
 
     @staticmethod
     def frame_of(scope: Scope, frame: Frame) -> Frame:
@@ -308,7 +307,7 @@ class Evaluator:
                 self._attributes[key] = found
             return self._attributes[key]
         if isinstance(value, Derived) and value.via == ".parse_args()":
-            return options.argparse_option(self, value, name)
+            return options.argparse_option(self, value, name, node)
         if isinstance(value, Derived) and value.via == ".hparams" and isinstance(value.base, Instance):
             return hyperparameter(self, value.base, name)
         if isinstance(value, (Product, Derived, Collection, Const)):

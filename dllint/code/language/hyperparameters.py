@@ -54,7 +54,7 @@ def _of_namespace(ev: Evaluator, saved: ast.expr, name: str, frame: Frame) -> Va
     found = ev.infer(saved, frame)
     parsed = [value for value in found if isinstance(value, Derived) and value.via == ".parse_args()"]
     if parsed and len(parsed) == len(found):
-        return merge(options.argparse_option(ev, value, name) for value in parsed)
+        return merge(options.argparse_option(ev, value, name, saved) for value in parsed)
     if all(isinstance(value, Unknown) for value in found):
         return options.option_of_module(ev, frame.scope.module, name)
     return (Unknown(name),)

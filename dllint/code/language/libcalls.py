@@ -44,6 +44,8 @@ CPU_COUNTS = frozenset(
 )
 """Calls that give the machine's processors, whatever part of them this process may use."""
 
+_ALLOWED_COUNTS = frozenset({"os.process_cpu_count", "torch.get_num_threads", "joblib.cpu_count"})
+"""Calls that give the processors that this process may use."""
 _READS_CONFIG = frozenset(
     (
         *("yaml.safe_load", "yaml.full_load", "yaml.load", "yaml.unsafe_load"),
@@ -77,6 +79,8 @@ def result(ev: Evaluator, name: str, call: ast.Call, frame: Frame) -> Values:
         return contents(ev, name, call, frame)
     if name in CPU_COUNTS:
         return (Number(1, None, call, cpus=True),)
+    if name in _ALLOWED_COUNTS:
+        return (Number(1, None, call),)
     if name in SAME_VALUE and call.args:
         found = ev.infer(call.args[-1] if name == "typing.cast" else call.args[0], frame)
         if name == "builtins.iter" and not any(isinstance(v, Collection) and v.kind == "generator" for v in found):
@@ -299,6 +303,8 @@ def _extreme(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
 def _length(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     """A number; of a tuple that the source spells out, how many items it has: nothing adds to it."""
     given = ev.infer(call.args[0], frame) if len(call.args) == 1 else ()
+    if len(given) == 1 and isinstance(given[0], Product) and given[0].name == "os.sched_getaffinity":
+        return (Number(1, None, call),)
     spelled = given[0] if len(given) == 1 and isinstance(given[0], Collection) and given[0].kind == "tuple" else None
     if spelled is None or spelled.each is not None or any(isinstance(part, ast.Starred) for part in spelled.items):
         return _count(ev, call, frame)

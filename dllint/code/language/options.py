@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code import apis
-from dllint.code.language import conditions
 from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.modules import Module
-from dllint.code.language.scopes import Scope, dotted
+from dllint.code.language.option_changes import after_changes, is_changed
+from dllint.code.language.scopes import Scope
 from dllint.code.language.values import (
     UNKNOWN,
     Const,
@@ -32,19 +32,18 @@ _FLAGS = "absl.flags.FLAGS"
 _DEFINES = ("DEFINE_integer", "DEFINE_bool", "DEFINE_boolean", "DEFINE_float", "DEFINE_string", "DEFINE_enum")
 
 
-def argparse_option(ev: Evaluator, namespace: Derived, name: str) -> Values:
-    """The default of an option: what the program runs with when it is started plainly."""
-    scope = namespace.frame.scope
-    found = _options(ev, scope, name)
+def argparse_option(ev: Evaluator, namespace: Derived, name: str, use: ast.AST) -> Values:
+    """What an option is at `use` when the program is started plainly: its default, or what takes the place of that."""
+    found = _options(ev, namespace.frame.scope, name)
     if not found:
         return (Unknown(name),)
-    return merge([*found, (Unknown(name),)]) if _is_changed(ev, scope.module, name) else merge(found)
+    return after_changes(ev, namespace, name, merge(found), use)
 
 
 def option_of_module(ev: Evaluator, module: Module, name: str) -> Values:
     """The default of an option that a module declares itself, for the classes in it."""
     found = list(_declared(ev, module, name))
-    return merge(found) if found and not _is_changed(ev, module, name) else (Unknown(name),)
+    return merge(found) if found and not is_changed(ev, module, name) else (Unknown(name),)
 
 
 def of_library(ev: Evaluator, holder: External, name: str) -> Values:
@@ -62,7 +61,7 @@ def flag(ev: Evaluator, holder: Product) -> Values:
 
 
 def _sets(ev: Evaluator, name: str) -> Iterator[AttributeWrite]:
-    return (write for module in ev.program.modules_with(f".{name} =") for write in _writes(module, name))
+    return (write for module in ev.program.modules_with(f".{name} =") for write, _ in module.writes_of(name))
 
 
 def _defined(ev: Evaluator, module: Module, name: str) -> Iterator[Values]:
@@ -78,34 +77,6 @@ def _default_of_flag(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     found = ev.infer(given[0], frame) if given else (UNKNOWN,)
     is_left_open = any(isinstance(value, Const) and value.value is None for value in found)
     return (UNKNOWN,) if is_left_open else found
-
-
-def _is_changed(ev: Evaluator, module: Module, name: str) -> bool:
-    """Whether the program itself gives the option another value, in whatever module the namespace is handed to."""
-    return any(map(_is_computed, _writes(module, name))) or any(
-        _replaces(write) for other in ev.program.modules_with(f".{name} =") for write in _writes(other, name)
-    )
-
-
-def _writes(module: Module, name: str) -> Iterator[AttributeWrite]:
-    return (write for write, _ in module.writes_of(name))
-
-
-def _replaces(write: AttributeWrite) -> bool:
-    """Whether an option is replaced on its namespace: `if opt.size == 0: opt.size = opt.batch_size`."""
-    key, holder = dotted(write.target), dotted(write.target.value)
-    if not key or holder == "self":
-        return False
-    tests = [test for test, _ in conditions.leading_to(write.node)]
-    if any(conditions.mentions(test, key) for test in tests):
-        return True
-    value = write.binding.value
-    return isinstance(value, ast.expr) and conditions.mentions(value, holder)
-
-
-def _is_computed(write: AttributeWrite) -> bool:
-    """Whether something other than a constant is written, and to something other than `self`."""
-    return dotted(write.target.value) != "self" and not isinstance(write.binding.value, ast.Constant)
 
 
 def _options(ev: Evaluator, scope: Scope, name: str) -> list[Values]:

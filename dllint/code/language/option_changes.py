@@ -1,0 +1,120 @@
+"""Options that the program itself replaces once they are parsed: `if args.workers < 0: args.workers = args.jobs`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.code.language import conditions
+from dllint.code.language.bindings import AttributeWrite
+from dllint.code.language.conditions import is_main_test
+from dllint.code.language.folding import verdict
+from dllint.code.language.links import Block, parent, scope_of
+from dllint.code.language.modules import Module
+from dllint.code.language.scopes import Scope, dotted
+from dllint.code.language.values import UNKNOWNS, Derived, Frame, Unknown, Value, Values, by_default, is_unknown, merge
+
+if TYPE_CHECKING:
+    from dllint.code.language.evaluator import Evaluator
+
+_WHOLE = ("body", "orelse", "finalbody")
+_Change = tuple[AttributeWrite, Scope]
+
+
+def is_changed(ev: Evaluator, module: Module, name: str) -> bool:
+    """Whether the program itself gives an option of a module another value, in whatever module the namespace is handed
+    to."""
+    return next(_changes(ev, module, name), None) is not None
+
+
+def after_changes(ev: Evaluator, namespace: Derived, name: str, default: Values, use: ast.AST) -> Values:
+    """What an option is at `use`, where nobody passes it: its default, or what the program puts in the place of that;
+    also unknown where it is not sure what that is."""
+    module = namespace.frame.scope.module
+    changes = [each for each in _changes(ev, module, name) if not _is_later(each, use)]
+    if not changes:
+        return default
+    left: list[Values] = []
+    for value in by_default(default):
+        replaced = by_default(_replaced(ev, namespace, value, changes))
+        if is_unknown(replaced):
+            return merge([default, (Unknown(name),)])
+        left.append(replaced)
+    return merge([*left, (Unknown(name, overrides=True),)])
+
+
+def _changes(ev: Evaluator, module: Module, name: str) -> Iterator[_Change]:
+    """What is stored under the name of an option: anything computed in its own module, replacements everywhere."""
+    modules = dict.fromkeys([module, *ev.program.modules_with(f".{name} =")])
+    for other in modules:
+        for write, scope in other.writes_of(name):
+            if (other is module and _is_computed(write)) or _replaces(write):
+                yield write, scope
+
+
+def _replaces(write: AttributeWrite) -> bool:
+    """Whether an option is replaced on its namespace: `if opt.size == 0: opt.size = opt.batch_size`."""
+    key, holder = dotted(write.target), dotted(write.target.value)
+    if not key or holder == "self":
+        return False
+    tests = [test for test, _ in conditions.leading_to(write.node)]
+    if any(conditions.mentions(test, key) for test in tests):
+        return True
+    value = write.binding.value
+    return isinstance(value, ast.expr) and conditions.mentions(value, holder)
+
+
+def _is_computed(write: AttributeWrite) -> bool:
+    """Whether something other than a constant is written, and to something other than `self`."""
+    return dotted(write.target.value) != "self" and not isinstance(write.binding.value, ast.Constant)
+
+
+def _is_later(change: _Change, use: ast.AST) -> bool:
+    """Whether a use comes before a change in the same function, or is what the change itself asks and computes with."""
+    write, scope = change
+    at: ast.AST | None = use
+    while at is not None and not isinstance(at, ast.stmt):
+        at = parent(at)
+    if at is None or scope_of(at) is not scope:
+        return False
+    return at is write.node or at.lineno < getattr(write.node, "lineno", 0)
+
+
+def _replaced(ev: Evaluator, namespace: Derived, value: Value, changes: list[_Change]) -> Values:
+    """What a value of an option becomes, change by change; unknown where one may or may not happen."""
+    now: Values = (value,)
+    for change in changes:
+        taken = [_is_made(ev, namespace, each, change) for each in now]
+        if None in taken:
+            return UNKNOWNS
+        write, scope = change
+        kept = tuple(each for each, is_replaced in zip(now, taken, strict=True) if not is_replaced)
+        now = merge([kept, ev.written(write, Frame(scope))]) if any(taken) else now
+    return now
+
+
+def _is_made(ev: Evaluator, namespace: Derived, value: Value, change: _Change) -> bool | None:
+    """Whether a change happens to an option of this value; None where that is not known."""
+    write, scope = change
+    holders = ev.infer(write.target.value, Frame(scope))
+    if len(holders) != 1 or holders[0].key != namespace.key:
+        return None
+    ev.assumed.append((dotted(write.target), value))
+    try:
+        tests = conditions.each_alone(conditions.leading_to(write.node))
+        met = [_is_met(verdict(ev, test, Frame(scope)), wanted) for test, wanted in tests if not is_main_test(test)]
+    finally:
+        ev.assumed.pop()
+    if False in met:
+        return False
+    return None if None in met or not all(map(_is_surely_entered, write.binding.block.chain())) else True
+
+
+def _is_met(outcome: bool | None, wanted: bool) -> bool | None:
+    return None if outcome is None else outcome is wanted
+
+
+def _is_surely_entered(block: Block) -> bool:
+    """Whether all that decides about a block is an `if`: not the body of a loop, what handles an error, or a `case`."""
+    return isinstance(block.owner, (ast.If, ast.With, ast.Try, type(None))) and block.branch in _WHOLE
