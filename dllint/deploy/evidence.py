@@ -16,7 +16,7 @@ from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.loading import ByHand, has_no_loaders, leaves_workers_out, may_load
 from dllint.deploy.nearest import folders_in_common
-from dllint.deploy.pages import is_shell_beside, session, speaks_of_else
+from dllint.deploy.pages import is_shell_beside, is_to_work_in, session, speaks_of_else
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
 from dllint.deploy.tested import RUNNERS, only_tests, runs_tests, tests_start_workers
@@ -128,27 +128,23 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
 def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     """The evidence that the image gives, where what runs in it says nothing."""
     workload = found.workload
-    if workload.launcher.is_workplace and image is not None and image.installs_torch:
-        found.beside = _nearest_working(found, image)
-        if found.beside is not None:
-            return f"PyTorch is installed in its image, {_starts_workers(found.beside)}"
     name = training_image(workload, image, plan)
-    if not name or _NO_TRAINER.search(workload.name) or speaks_of_else(workload, plan):
+    if not name and not (image is not None and image.installs_torch and is_to_work_in(workload, image)):
+        return ""
+    if _NO_TRAINER.search(workload.name) or speaks_of_else(workload, plan):
         return ""
     if is_shell_beside(workload, plan) or plan.shared(has_no_loaders):
         return ""
     if image is not None and (_holds_no_loaders(image, plan) or _is_made_to_serve(image, found, plan)):
         return ""
-    carries = f"its image, {name}, carries PyTorch"
-    if _says_so(found) or any(run.module is not None for run in found.runs):
+    carries = f"its image, {name}, carries PyTorch" if name else "PyTorch is installed in its image"
+    if name and (_says_so(found) or any(run.module is not None for run in found.runs)):
         return carries
     found.beside = _nearest_working(found, image)
     found.is_sure = found.beside is not None
-    return carries if found.beside is None else f"{carries}, {_starts_workers(found.beside)}"
-
-
-def _starts_workers(loader: Loader) -> str:
-    return f"and {os.path.basename(loader.path)} starts DataLoader workers"
+    if found.beside is None:
+        return carries if name else ""
+    return f"{carries}, and {os.path.basename(found.beside.path)} starts DataLoader workers"
 
 
 def _working(plan: Plan) -> list[Loader]:

@@ -11,6 +11,7 @@ from dllint.kinds import Kind
 from dllint.patterns import pattern
 
 if TYPE_CHECKING:
+    from dllint.deploy.images import Image
     from dllint.deploy.plan import Plan
 
 _PAGES = (".md", ".markdown", ".rst", ".txt")
@@ -76,6 +77,16 @@ def is_shell_beside(workload: Workload, plan: Plan) -> bool:
     ):
         return False
     return (workload.path, image) in plan.shared(_given_memory)
+
+
+def is_to_work_in(workload: Workload, image: Image) -> bool:
+    """Whether a container is a place to work in: a dev container, or a shell that a command opens in an image of the
+    project."""
+    if workload.launcher.is_workplace:
+        return True
+    if not workload.launcher.name.endswith(" run"):
+        return False
+    return _opens_shell(workload) if workload.start.words else all(map(_SHELL.fullmatch, image.command or ()))
 
 
 def _given_memory(plan: Plan) -> frozenset[tuple[str, str]]:
