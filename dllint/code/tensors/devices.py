@@ -87,8 +87,8 @@ def named(program: Program, node: ast.expr, frame: Frame) -> Device:
     return of_values(program, program.evaluator.values(node, frame))
 
 
-def of_values(program: Program, values: Values) -> Device:
-    """The device that these values name together."""
+def of_values(program: Program, values: Values, above: frozenset[ast.AST] = frozenset()) -> Device:
+    """The device that these values name together; `above`: the calls of `torch.device` that ask for them."""
     values = by_default(values)
     if any(isinstance(value, Const) and value.value is None for value in values):
         # An optional device, left out by default: what a caller may pass instead is not evidence.
@@ -96,19 +96,20 @@ def of_values(program: Program, values: Values) -> Device:
     elif any(isinstance(value, Const) and value.value == "cpu" for value in values):
         # The CPU by default: the parameter of a setter that nobody calls is not evidence.
         values = tuple(value for value in values if not (isinstance(value, Unknown) and value.uncalled))
-    found = {_of_value(program, value) for value in values}
+    found = {_of_value(program, value, above) for value in values}
     found.discard(None)
     if not found or found == {Device.NONE}:
         return Device.NONE
     return Device.CUDA if found == {Device.CUDA} else Device.MAYBE
 
 
-def _of_value(program: Program, value: Value) -> Device | None:
+def _of_value(program: Program, value: Value, above: frozenset[ast.AST] = frozenset()) -> Device | None:
     if isinstance(value, Const):
         return _of_constant(value.value)
     if isinstance(value, Product) and value.name == "torch.device":
-        arguments = [*value.node.args, *(k.value for k in value.node.keywords if k.arg == "type")]
-        return of_values(program, program.evaluator.values(arguments[0], value.frame)) if arguments else Device.NONE
+        if value.node in above:  # `self.device = torch.device(self.device)`
+            return None
+        return of_values(program, _named_in(program, value), above | {value.node})
     if isinstance(value, Product) and value.name == "str" and isinstance(value.node.func, ast.JoinedStr):
         first = value.node.func.values[:1]
         text = first[0].value if first and isinstance(first[0], ast.Constant) else ""
@@ -123,6 +124,12 @@ def _of_value(program: Program, value: Value) -> Device | None:
     return Device.NONE
 
 
+def _named_in(program: Program, device: Product) -> Values:
+    """What a call of `torch.device` is given."""
+    arguments = [*device.node.args, *(k.value for k in device.node.keywords if k.arg == "type")]
+    return program.evaluator.values(arguments[0], device.frame) if arguments else ()
+
+
 def _of_constant(value: object) -> Device | None:
     if isinstance(value, str):
         return Device.CUDA if value.split(":")[0] == "cuda" else Device.NONE
@@ -131,13 +138,12 @@ def _of_constant(value: object) -> Device | None:
     return None if value is None else Device.NONE
 
 
-def can_be_cuda(program: Program, values: Values) -> bool:
+def can_be_cuda(program: Program, values: Values, above: frozenset[ast.AST] = frozenset()) -> bool:
     """Whether the source itself names an accelerator among what a device can be: where there is one, it is used."""
     for value in by_default(values):
         if isinstance(value, Product) and value.name == "torch.device":
-            arguments = [*value.node.args, *(k.value for k in value.node.keywords if k.arg == "type")]
-            inner = program.evaluator.values(arguments[0], value.frame) if arguments else ()
-            if can_be_cuda(program, inner):
+            inner = _named_in(program, value) if value.node not in above else ()
+            if can_be_cuda(program, inner, above | {value.node}):
                 return True
         elif isinstance(value, (Const, Product)) and _of_value(program, value) is Device.CUDA:
             return True
