@@ -131,7 +131,7 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     name = training_image(workload, image, plan)
     if not name and not (image is not None and image.installs_torch and is_to_work_in(workload, image)):
         return ""
-    if _NO_TRAINER.search(workload.name) or speaks_of_else(workload, plan):
+    if (not workload.launcher.checks and _NO_TRAINER.search(workload.name)) or speaks_of_else(workload, plan):
         return ""
     if is_shell_beside(workload, plan) or plan.shared(has_no_loaders):
         return ""
@@ -140,6 +140,8 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     carries = f"its image, {name}, carries PyTorch" if name else "PyTorch is installed in its image"
     if name and (_says_so(found) or any(run.module is not None for run in found.runs)):
         return carries
+    if name and workload.launcher.checks and tests_start_workers(found, image):
+        return f"{carries}, and its tests build loaders"
     found.beside = _nearest_working(found, image)
     found.is_sure = found.beside is not None
     if found.beside is None:

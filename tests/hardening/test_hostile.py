@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from clock import limit
+from dllint.code.apis.handles import HANDLE_WRAPPERS, HANDLES
 from harness import run, workspace
 from survival import PREAMBLE, SENTINEL, survives
 
@@ -64,6 +65,47 @@ def test_deep_expressions(value: str) -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.stem for program in PROGRAMS])
 def test_circular_programs_end(program: Path) -> None:
     survives(program.read_bytes())
+
+
+OF_ITSELF = """
+import {module}
+
+def make(x):
+    x = {call}(x)
+    make(x)
+    make({call}(x))
+    return x
+
+class Data(Dataset):
+    def __init__(self, x):
+        self.x = make(x)
+        self.y = {call}(self.y)
+        self.z = {call}(x, self.z)
+    def reset(self):
+        self.x = {call}(self.x)
+        self.z = Data({call}(self.z))
+    def __getitem__(self, i):
+        self.reset()
+        return make(self.z)[i], self.x.read(i), torch.ones(2).to(self.y)
+
+def main(x):
+    x = {call}(x)
+    data = {call}(Data(x))
+    loader = {call}(DataLoader(data, num_workers=make(make(x)), collate_fn=make(x), sampler=make(data)))
+    for batch in loader:
+        batch.to(make(x))
+    main(loader)
+    torch.multiprocessing.start_processes(main, args=(make(x),), nprocs=make(2), start_method=make("fork"))
+
+if __name__ == "__main__":
+    main({call})
+"""
+CALLS = sorted({*HANDLES, *HANDLE_WRAPPERS, "torch.device", "torch.Generator", "copy.deepcopy", "functools.partial"})
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_calls_of_what_they_return_end(call: str) -> None:
+    survives(PREAMBLE + OF_ITSELF.format(module=call.partition(".")[0], call=call).encode())
 
 
 def chain(count: int, line: str) -> str:

@@ -48,19 +48,19 @@ class Handle:
         return self.opened.name.removeprefix("builtins.")
 
 
-def handle_of(program: Program, value: Value) -> Handle | None:
-    """The handle that a value is, or keeps using."""
+def handle_of(program: Program, value: Value, above: frozenset[ast.AST] = frozenset()) -> Handle | None:
+    """The handle that a value is, or keeps using; `above`: the wrapping calls that it is asked for."""
     if isinstance(value, Product):
         api = _api(program, value)
         if api is not None:
             return Handle(api, value, derived=False)
-        return _wrapped(program, value) if value.name in apis.HANDLE_WRAPPERS else None
+        return _wrapped(program, value, above) if value.name in apis.HANDLE_WRAPPERS else None
     if not isinstance(value, Derived) or not isinstance(value.origin, Product):
         return None
     origin = value.origin
     api = _api(program, origin)
     if api is None:
-        return _picked(program, value, origin)
+        return _picked(program, value, origin, above)
     steps = list(value.chain())[::-1]
     if any(not _keeps(program, api, step, first=number == 0) for number, step in enumerate(steps)):
         return None
@@ -69,21 +69,23 @@ def handle_of(program: Program, value: Value) -> Handle | None:
     return Handle(api, origin, derived=True)
 
 
-def _picked(program: Program, value: Derived, origin: Product) -> Handle | None:
+def _picked(program: Program, value: Derived, origin: Product, above: frozenset[ast.AST]) -> Handle | None:
     """The handle behind what is picked out of an object that was made over it: `zarr.open(store)["0"]`."""
     if origin.name not in apis.HANDLE_WRAPPERS or not origin.name.startswith("zarr."):
         return None
     steps = list(value.chain())[::-1]
     if any(step.via != "[]" or not _is_key(program, step, number == 0) for number, step in enumerate(steps)):
         return None
-    return _wrapped(program, origin)
+    return _wrapped(program, origin, above)
 
 
-def _wrapped(program: Program, value: Product) -> Handle | None:
+def _wrapped(program: Program, value: Product, above: frozenset[ast.AST]) -> Handle | None:
     """The handle that a library object was made over: `csv.reader(file)`, `zarr.group(store)`."""
+    if value.node in above:  # `self.store = zarr.open(self.store)`
+        return None
     for argument in [*value.node.args[:1], *(k.value for k in value.node.keywords if k.arg in ("store", "fileobj"))]:
         for inner in program.evaluator.values(argument, value.frame):
-            found = handle_of(program, inner)
+            found = handle_of(program, inner, above | {value.node})
             if found is not None:
                 return replace(found, derived=True)
     return None
