@@ -66,7 +66,8 @@ _NO_TRAINER = pattern(
     re.IGNORECASE,
 )
 """What a container is called that does not train, where nothing but its image says that it might."""
-_BENCHMARKS = pattern(r"(?:^|[/\\_.-])bench(?:mark(?:s|ing)?)?[/\\_.-]", re.IGNORECASE)
+_NO_WITNESS = pattern(r"(?:^|[/\\_.-])bench(?:mark(?:s|ing)?)?[/\\_.-]|mnist", re.IGNORECASE)
+"""Files whose loaders do not tell what a project trains: its benchmarks, and the smallest of all examples."""
 _WORKERS_GIVEN = pattern(rb"\b\w*num_workers\w*[ \t]*=[ \t]*([^\s,)=]+)")
 _NO_WORKERS = pattern(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers", re.IGNORECASE)
 
@@ -150,9 +151,9 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
 
 
 def _working(plan: Plan) -> list[Loader]:
-    """The loaders with workers of the project's code, tests and benchmarks apart."""
+    """The loaders with workers of the project's code, tests, benchmarks and MNIST apart."""
     working = (loader for loader in plan.program.loaders if loader.has_workers)
-    return [loader for loader in working if not loader.module.is_test and not _BENCHMARKS.search(loader.path)]
+    return [loader for loader in working if not loader.module.is_test and not _NO_WITNESS.search(loader.path)]
 
 
 def _nearest_working(found: Training, image: Image | None) -> Loader | None:

@@ -29,6 +29,7 @@ def found_in(files: dict[str, str]) -> Finding:
     [
         ("bash", {}, Severity.WARNING, "may train"),
         ("bash", {"train.py": LOADS.format(workers="4")}, Severity.ERROR, "train.py starts DataLoader workers"),
+        ("bash", {"examples/mnist/main.py": LOADS.format(workers="4")}, Severity.WARNING, "may train"),
         ("bash", {"benchmarks/speed.py": LOADS.format(workers="4")}, Severity.WARNING, "may train"),
         ("bash", {"train.py": ASKED}, Severity.WARNING, "may train"),
         ("python train.py", {}, Severity.ERROR, "trains with PyTorch"),
