@@ -1,5 +1,5 @@
 """Images that the project builds: by its commands (`docker build -t TAG -f FILE CONTEXT`), its docker-bake files, and
-the steps of its workflows."""
+the steps of its workflows, and what its Python does through the docker SDK."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.deploy import commands
 from dllint.deploy.bakes import bake_targets
 from dllint.deploy.build_actions import build_steps
+from dllint.deploy.code_commands import file_of
 from dllint.deploy.commands import Command, Script, Word, commands_in
 from dllint.deploy.docker_cli import Invocation, build_options, subcommand
+from dllint.deploy.sdk_builds import sdk_builds
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Build
 from dllint.files import Kind
@@ -45,7 +47,8 @@ def builds(plan: Plan) -> list[DockerBuild]:
 def _builds(plan: Plan) -> list[DockerBuild]:
     found = [build for command in commands.every(plan) for build in _of(command, plan)]
     found += [build for file in plan.of_kind(Kind.YAML) for build in _of_steps(file, plan)]
-    return found + [build for file in plan.of_kind(Kind.HCL, Kind.JSON) for build in _of_bake(file)]
+    found += [build for file in plan.of_kind(Kind.HCL, Kind.JSON) for build in _of_bake(file)]
+    return found + list(_of_sdk(plan))
 
 
 def _of_bake(file: DeployFile) -> Iterator[DockerBuild]:
@@ -58,6 +61,11 @@ def _of_bake(file: DeployFile) -> Iterator[DockerBuild]:
 def _of_steps(file: DeployFile, plan: Plan) -> Iterator[DockerBuild]:
     for step in build_steps(file, plan):
         yield DockerBuild(step.tags, step.build, file, step.at, step.shm_size)
+
+
+def _of_sdk(plan: Plan) -> Iterator[DockerBuild]:
+    for found in sdk_builds(plan):
+        yield DockerBuild((found.tag,), found.build, file_of(found.module), found.at, None)
 
 
 def _of(command: Command, plan: Plan) -> Iterator[DockerBuild]:

@@ -60,13 +60,17 @@ class _Read:
         return self._of_cells[module]
 
 
+def file_of(module: Module) -> DeployFile:
+    """A Python module as a file that may start containers."""
+    return DeployFile(SourceFile(module.path, module.absolute, Kind.PYTHON, module.is_target), module.data)
+
+
 def _module_commands(module: Module, plan: Plan) -> list[Command]:
     if module.is_test or not _RUNS.search(module.data):
         return []
     from dllint.deploy.argv import commands_of
 
-    file = DeployFile(SourceFile(module.path, module.absolute, Kind.PYTHON, module.is_target), module.data)
-    return list(commands_of(module, file, plan))
+    return list(commands_of(module, file_of(module), plan))
 
 
 def _cell_commands(module: Module) -> list[Command]:

@@ -19,6 +19,7 @@ from dllint.deploy.nearest import folders_in_common
 from dllint.deploy.pages import is_shell_beside, is_to_work_in, session, speaks_of_else
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
+from dllint.deploy.stopped import stops_at_its_command
 from dllint.deploy.tested import RUNNERS, only_tests, runs_tests, tests_start_workers
 from dllint.deploy.tools import SERVES, is_tool, listens
 from dllint.deploy.training import Training
@@ -89,7 +90,7 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
     commands = found.commands
     if _switches_workers_off(words) or found.has_no_workers or _is_other(found):
         return None
-    if not found.starts_workers and _gives_no_workers(found):
+    if stops_at_its_command(found, image) or (not found.starts_workers and _gives_no_workers(found)):
         return None
     if not found.loaders and (_leaves_workers_out(found, plan) or _is_tiny(found)):
         return None

@@ -9,14 +9,14 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.code.language.arguments import Argument, collect, name_positional
+from dllint.code.language.arguments import Argument, Arguments, collect, name_positional
 from dllint.code.language.modules import Module
-from dllint.code.language.scopes import Scope
-from dllint.code.language.values import Collection, Const, External, Frame, Product
+from dllint.code.language.values import Collection, Const, Derived, Frame
 from dllint.deploy.commands import Word
 from dllint.deploy.docker_cli import SDK, Invocation, Option
 from dllint.deploy.docker_options import apply
 from dllint.deploy.launchers.docker_run import image_flaws
+from dllint.deploy.sdk_builds import is_client_of_docker
 from dllint.deploy.workload import Launcher, Setting, ShmSource, Start, Workload, words_in
 
 if TYPE_CHECKING:
@@ -37,27 +37,14 @@ _OPTIONS = {
 
 def find(module: Module, plan: Plan) -> Iterator[Workload]:
     """The containers that a Python module starts through the SDK."""
-    if module.is_test or b"containers" not in module.data:
+    if module.is_test or b"container" not in module.data:
         return
-    for name in ("run", "create"):
+    for name in ("run", "create", "create_container"):
         for call, scope in module.calls_of(name):
-            if _is_sdk(call, scope, plan):
+            if is_client_of_docker(call, "containers", scope, plan):
                 workload = _Call(call, Frame(scope), module, plan).workload()
                 if workload is not None:
                     yield workload
-
-
-def _is_sdk(call: ast.Call, scope: Scope, plan: Plan) -> bool:
-    """Whether it is a method of a client's `containers`; a client that nobody sees counts if docker is imported."""
-    holder = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if not isinstance(holder, ast.Attribute) or holder.attr != "containers":
-        return False
-    clients = plan.program.evaluator.values(holder.value, Frame(scope))
-    made = {value.name for value in clients if isinstance(value, (Product, External))}
-    if made:
-        return any(name.startswith("docker.") for name in made)
-    imported = scope.module.scope.index().bindings.get("docker", [])
-    return any(binding.kind == "import" for binding in imported)
 
 
 class _Call:
@@ -67,8 +54,21 @@ class _Call:
         self._plan = plan
         self._evaluator = plan.program.evaluator
         found = collect(self._evaluator, call, frame)
-        self._is_open = found.open
         self._arguments = name_positional(found, ("image", "command"))
+        below = self._host_config()
+        self._is_open = found.open or (below is not None and below.open)
+        self._arguments.update(below.named if below is not None else {})
+
+    def _host_config(self) -> Arguments | None:
+        """What the API beneath the SDK is given apart: `host_config=client.create_host_config(shm_size="8g")`."""
+        given = self._arguments.get("host_config")
+        if given is None:
+            return None
+        values = self._evaluator.values(given.node, given.frame)
+        made = values[0] if len(values) == 1 else None
+        if not isinstance(made, Derived) or made.via != ".create_host_config()" or not isinstance(made.node, ast.Call):
+            return Arguments(open=True)
+        return collect(self._evaluator, made.node, made.frame)
 
     def workload(self) -> Workload | None:
         """The container; None where no image is given."""
@@ -218,6 +218,7 @@ class _Call:
 _READERS: dict[str, Callable[[_Call, Argument], Iterator[tuple[str, Word]]]] = {
     "tmpfs": _Call._tmpfs,
     "volumes": _Call._volumes,
+    "binds": _Call._volumes,
     "mounts": _Call._mounts,
     "environment": _Call._environment,
     "ulimits": _Call._ulimits,
