@@ -21,6 +21,7 @@ from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
 from dllint.deploy.stopped import stops_at_its_command
 from dllint.deploy.tested import RUNNERS, only_tests, runs_tests, tests_start_workers
+from dllint.deploy.told import is_tiny, is_written_in_place
 from dllint.deploy.tools import SERVES, is_tool, listens
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Start, Workload
@@ -69,6 +70,8 @@ _NO_TRAINER = pattern(
 """What a container is called that does not train, where nothing but its image says that it might."""
 _NO_WITNESS = pattern(r"(?:^|[/\\_.-])bench(?:mark(?:s|ing)?)?[/\\_.-]|mnist", re.IGNORECASE)
 """Files whose loaders do not tell what a project trains: its benchmarks, and the smallest of all examples."""
+_CHECKS = pattern(r"(?:^|/)tests?/|(?:^|[/_.-])(?:check|lint|import|verify)(?:s|er|ing)?[_.-]", re.IGNORECASE)
+"""What a script is called that only checks the code."""
 _WORKERS_GIVEN = pattern(rb"\b\w*num_workers\w*[ \t]*=[ \t]*([^\s,)=]+)")
 _NO_WORKERS = pattern(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers", re.IGNORECASE)
 
@@ -92,7 +95,7 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
         return None
     if stops_at_its_command(found, image) or (not found.starts_workers and _gives_no_workers(found)):
         return None
-    if not found.loaders and (_leaves_workers_out(found, plan) or _is_tiny(found)):
+    if not found.loaders and (_leaves_workers_out(found, plan) or is_tiny(found, plan)):
         return None
     if only_tests(commands) and not tests_start_workers(found, image):
         return None
@@ -194,7 +197,7 @@ def _is_made_to_serve(image: Image, found: Training, plan: Plan) -> bool:
 def _may_train(commands: list[list[str]], found: Training, image: Image | None) -> bool:
     """Whether a job of CI runs a script that says so, one that is not seen, or tests that start workers."""
     runs = [run for run in found.runs if not is_tool(list(run.words)) and run.script not in RUNNERS]
-    if any(run.module is None or _says_training(run.script) for run in runs):
+    if any(_says_training(run.script) or (run.module is None and not _CHECKS.search(run.script)) for run in runs):
         return True
     return any(map(runs_tests, commands)) and tests_start_workers(found, image)
 
@@ -264,13 +267,6 @@ def _serves(commands: list[list[str]]) -> bool:
     return any(SERVES.search(os.path.basename(command[0])) for command in commands)
 
 
-def _is_tiny(found: Training) -> bool:
-    """Whether what runs is called after MNIST: hundreds of its batches fit into the default."""
-    image = found.workload.image
-    named = [] if image is None else [image.value or image.text]
-    return any("mnist" in name.lower() for name in (*named, *(run.script for run in found.runs)))
-
-
 def _gives_no_workers(found: Training) -> bool:
     """Whether all that scripts say of workers, to whatever builds their loaders elsewhere, is that there are none."""
     scripts = [run.module for run in found.runs]
@@ -287,7 +283,8 @@ def _leaves_workers_out(found: Training, plan: Plan) -> bool:
     if any(option in word for word in words):
         return False
     if not scripts:
-        return bool(found.runs) and any(_EXAMPLES.search(word) for word in words)
+        is_example = any(_EXAMPLES.search(word) for word in words)
+        return bool(found.runs) and (is_example or is_written_in_place(found, plan))
     if plan.use(scripts, plan.program.modules_with(option)):
         return False
     folders = tuple(os.path.dirname(os.path.dirname(script.absolute)) + "/" for script in scripts)

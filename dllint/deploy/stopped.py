@@ -26,5 +26,5 @@ def stops_at_its_command(found: Training, image: Image | None) -> bool:
     program = os.path.basename(start.command[0])
     if not PYTHON.match(program) and not _PROGRAM.fullmatch(program):
         return False
-    scripts = [run.module for run in found.runs if run.arguments[: len(start.command)] == start.command]
+    scripts = [run.module for run in found.runs if run.arguments[:1] == start.command[:1]]
     return any(script is not None and not any(map(script.has, _PASSES_ON)) for script in scripts)

@@ -15,6 +15,7 @@ from dllint.code.loaders.loader import Loader
 from dllint.deploy.flags import Flags
 from dllint.deploy.reached import way_to
 from dllint.deploy.runs import ScriptRun
+from dllint.patterns import pattern
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -23,13 +24,13 @@ _COMMAND = "command"
 """What click and typer decorate a command with."""
 _PARSERS = b".add_subparsers("
 """What a module has that makes the parser of a script with commands."""
-_CALLS_BY_NAME = (b"globals()", b"Fire(", b"locals()", b"__dict__", b"eval(")
+_CALLS_BY_NAME = pattern(rb"\bglobals\(\)|Fire\(|\blocals\(\)|__dict__|(?<![.\w])eval\(")
 """Ways to get at a function by a word: which one runs, no name of it tells."""
 
 
 def of_chosen(run: ScriptRun, loaders: list[Loader], plan: Plan) -> list[Loader]:
     """Those of the loaders that a script leads to which it builds with the words that it is passed."""
-    if not loaders or not run.arguments or run.module is None or any(map(run.module.has, _CALLS_BY_NAME)):
+    if not loaders or not run.arguments or run.module is None or _CALLS_BY_NAME.search(run.module.data):
         return loaders
     declaring = [other.scope.node for other in plan.program.imports_of(run.module) if other.has(_PARSERS)]
     chosen = _Chosen(run, run.module.scope.node, declaring)

@@ -1,0 +1,44 @@
+"""What a project tells of a script that nobody sees: its name, where it is fetched from, its text in another file."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from dllint.kinds import Kind
+from dllint.patterns import pattern
+
+if TYPE_CHECKING:
+    from dllint.deploy.plan import Plan
+    from dllint.deploy.training import Training
+
+_TINY = "mnist"
+_TRAINER = pattern(r"\b(?:from|import)[ \t]+(?:transformers|trl)\b(?s:.)*Trainer\(")
+_LOADS = pattern(r"num_workers|DataLoader|data_loader")
+
+
+def is_tiny(found: Training, plan: Plan) -> bool:
+    """Whether what runs is called after MNIST, or fetched from a folder that is: hundreds of its batches fit into the
+    default."""
+    image = found.workload.image
+    named = [] if image is None else [image.value or image.text]
+    if any(_TINY in name.lower() for name in (*named, *(run.script for run in found.runs))):
+        return True
+    unseen = [os.path.basename(run.script) for run in found.runs if run.module is None]
+    return len(unseen) == len(found.runs) and bool(unseen) and all(_comes_from_tiny(name, plan) for name in unseen)
+
+
+def _comes_from_tiny(script: str, plan: Plan) -> bool:
+    path = re.compile(rf"\S*{_TINY}\S*/{re.escape(script)}(?!\S)", re.IGNORECASE)
+    return any(path.search(file.text) for file in plan.of_kind(Kind.DOCKERFILE))
+
+
+def is_written_in_place(found: Training, plan: Plan) -> bool:
+    """Whether the scripts that run stand in the command, or in a ConfigMap beside it, train by the trainer of
+    transformers or TRL, and say nothing of workers or loaders: its default is none."""
+    text = "\n".join(found.words)
+    own = next((file for file in plan.files.values() if file.path == found.workload.path), None)
+    if own is not None and all(own.has(f"{os.path.basename(run.script)}:".encode()) for run in found.runs):
+        text = own.text
+    return _TRAINER.search(text) is not None and _LOADS.search(text) is None
