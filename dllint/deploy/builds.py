@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.deploy import commands
 from dllint.deploy.bakes import bake_targets
 from dllint.deploy.build_actions import build_steps
-from dllint.deploy.code_commands import file_of
 from dllint.deploy.commands import Command, Script, Word, commands_in
 from dllint.deploy.docker_cli import Invocation, build_options, subcommand
-from dllint.deploy.sdk_builds import sdk_builds
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Build
 from dllint.files import Kind
@@ -64,6 +62,11 @@ def _of_steps(file: DeployFile, plan: Plan) -> Iterator[DockerBuild]:
 
 
 def _of_sdk(plan: Plan) -> Iterator[DockerBuild]:
+    if not plan.program.modules_with("docker", "build"):
+        return
+    from dllint.deploy.code_commands import file_of
+    from dllint.deploy.sdk_builds import sdk_builds
+
     for found in sdk_builds(plan):
         yield DockerBuild((found.tag,), found.build, file_of(found.module), found.at, None)
 
