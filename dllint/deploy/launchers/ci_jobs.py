@@ -14,11 +14,13 @@ from dllint.deploy.option_words import words_of
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Launcher, Setting, ShmSource, Start, Workload
 from dllint.finding import Location
+from dllint.patterns import pattern
 from dllint.syntax.tree import Tree
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
+_FROM_MATRIX = pattern(r"\$\{\{\s*matrix\.([\w-]+)\s*\}\}")
 GITHUB = Launcher("GitHub Actions", "give the job's container `options: --shm-size={size}`", checks=True)
 CIRCLECI = Launcher(
     "CircleCI",
@@ -56,8 +58,8 @@ def _job(name: str, job: Tree, container: Tree, file: DeployFile, plan: Plan) ->
     options = container.get("options")
     workload = Workload(GITHUB, file.path, _anchor(container, image, options, file), name, plan.root)
     if image is not None and image.text:
-        name_of_image = image.text.removeprefix("docker://")
-        workload.image = Setting(None if "${{" in image.text else name_of_image, image.at, image.text)
+        known = _first_of_matrix(image.text, job).removeprefix("docker://")
+        workload.image = Setting(None if "${{" in known else known, image.at, image.text)
     steps = job.get("steps")
     scripts = [text for step in (steps.items() if steps is not None else []) if (text := step.text_of("run"))]
     workload.start = Start(("\n".join(scripts),) if scripts else None)
@@ -65,6 +67,19 @@ def _job(name: str, job: Tree, container: Tree, file: DeployFile, plan: Plan) ->
     if workload.shm.source is ShmSource.DEFAULT:
         workload.flaws += image_flaws(workload, plan)
     return workload
+
+
+def _first_of_matrix(text: str, job: Tree) -> str:
+    """A text of a job with the first values of its matrix; what the matrix does not list stays as it is."""
+    matrix = job.get("strategy", "matrix")
+    return _FROM_MATRIX.sub(lambda name: _first_value(matrix, name[1]) or name[0], text) if matrix is not None else text
+
+
+def _first_value(matrix: Tree, name: str) -> str:
+    values, more = matrix.get(name), matrix.get("include")
+    listed = values.texts() if values is not None else []
+    listed += [item.text_of(name) for item in (more.items() if more is not None else [])]
+    return next((text for text in listed if text and "${{" not in text), "")
 
 
 def _anchor(container: Tree, image: Tree | None, options: Tree | None, file: DeployFile) -> Location:
