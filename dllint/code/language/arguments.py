@@ -242,6 +242,10 @@ def _stored_between(scope: Scope, node: ast.Attribute) -> tuple[int, int]:
 def _apply(ev: Evaluator, found: Arguments, change: Change, frame: Frame, certain: bool) -> None:
     """Take in what one change does to a dict; uncertain where it is not always run."""
     block = None if certain else change.block
+    if change.is_for_present is True and change.name not in found.named:
+        return
+    if change.is_for_present is False and change.name in found.named and found.named[change.name].certain:
+        return
     if change.method == "update":
         _update(ev, found, change, frame, certain)
     elif change.method in ("pop", "clear", "popitem"):

@@ -44,6 +44,16 @@ class Change:
         return block_of(self.node if loop is None else loop)
 
     @property
+    def is_for_present(self) -> bool | None:
+        """Whether it only happens where its key is there, `if "device" in options: ...`, or (False) where it is not."""
+        block = block_of(self.node)
+        test = block.owner.test if isinstance(block.owner, ast.If) else None
+        if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.In, ast.NotIn)) or self.name is None:
+            return None
+        is_own = isinstance(test.left, ast.Constant) and test.left.value == self.name
+        return isinstance(test.ops[0], ast.In) is (block.branch == "body") if is_own else None
+
+    @property
     def whole_loop(self) -> ast.For | None:
         """The loop that does this for each key of the dict: `for key in options: options[key] = "cpu"`."""
         loop = block_of(self.node).owner

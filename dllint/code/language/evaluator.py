@@ -365,6 +365,8 @@ class Evaluator:
 
     def written(self, write: AttributeWrite, frame: Frame) -> Values:
         """What an attribute write stores."""
+        if self._depth == 0:
+            self._steps = 0
         return self.bound(write.binding, frame)
 
 

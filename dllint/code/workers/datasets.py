@@ -218,8 +218,14 @@ def _within(program: Program, value: Value) -> Iterator[Value]:
     elif isinstance(value, Product) and (apis.wraps_datasets(value.name) or value.name in apis.DATASET_BASES):
         for argument in [*value.node.args, *(k.value for k in value.node.keywords)]:
             yield from ev.values(argument, value.frame)
-    elif isinstance(value, Derived):
+    elif isinstance(value, Derived) and not _is_part(value):
         yield value.base
+
+
+def _is_part(value: Derived) -> bool:
+    """Whether it is what a loop over a project's object meets, or an attribute of it: that is not the object."""
+    is_attribute = value.via.startswith(".") and not value.via.endswith("()")
+    return isinstance(value.base, Instance) and (is_attribute or value.via == "each")
 
 
 def may_read_unseen(program: Program, loader: Loader) -> bool:
