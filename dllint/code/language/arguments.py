@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dllint.code.language.dict_changes import Change, changes, later_changes
 from dllint.code.language.evaluator import Evaluator
 from dllint.code.language.links import Block, block_of, scope_of
-from dllint.code.language.reaching import reaching
+from dllint.code.language.reaching import certainly_bound, reaching
 from dllint.code.language.scopes import FunctionScope, Scope, dotted
 from dllint.code.language.values import Collection, Frame, Values, merge
 from dllint.records import dataclass, field
@@ -68,6 +68,27 @@ class Arguments:
             earlier.surely = earlier.surely or earlier.certain
             earlier.certain = False
             earlier.others.append(argument)
+
+    def settle(self, name: str, here: Block) -> None:
+        """Forget what later values replace on every way to a block: those of both branches of an `if`, say."""
+        first = self.named.get(name)
+        if first is None or not first.others:
+            return
+        alive: list[Argument] = []
+        passed: list[Block] = []
+        for argument in reversed([first, *first.others]):
+            alive.insert(0, argument)
+            if argument.block is None:
+                return
+            outermost = certainly_bound(argument.block, passed)
+            if outermost.holds(here):
+                break
+            passed.append(outermost)
+        else:
+            return
+        kept, *others = alive
+        kept.others, kept.certain, kept.surely = others, True, True
+        self.named[name] = kept
 
 
 def alternatives(ev: Evaluator, call: ast.Call, frame: Frame) -> Iterator[Arguments]:
@@ -215,7 +236,19 @@ def _mutations(ev: Evaluator, found: Arguments, node: ast.Name | ast.Attribute, 
     first, last = _bound_between(scope, node) if found_changes else (0, 0)
     for change in found_changes:
         if first <= change.line <= line and not change.block.excludes(here):
-            _apply(ev, found, change, frame, change.block.holds(here) and change.line >= last)
+            _apply(ev, found, change, frame, _always_happens(found, change, here) and change.line >= last)
+            for name in [change.name] if change.name is not None else list(found.named):
+                found.settle(name, here)
+
+
+def _always_happens(found: Arguments, change: Change, here: Block) -> bool:
+    """Whether a change happens on every way to a block: not where another branch leads past it, but of an entry that is
+    there (`if "device" in options: options["device"] = "cpu"`) all the same."""
+    block = change.block
+    entry = found.named.get(change.name or "")
+    if change.is_for_present and entry is not None and entry.certain and block.parent is not None:
+        block = block.parent
+    return block.holds(here)
 
 
 def _bound_between(scope: Scope, node: ast.Name | ast.Attribute) -> tuple[int, int]:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from dllint.code.language import classes, elements, extra_arguments
+from dllint.code.language.links import scope_of
 from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import (
     UNKNOWN,
@@ -149,12 +150,29 @@ def _is_left_out(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> boo
 
 def _from_splat(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> Values | None:
     """What `**options` pass for a parameter, if they do."""
+    from dllint.code.language import dict_changes  # which asks for values itself, as what comes of it does
+
     for keyword in call.keywords:
-        for value in ev.infer(keyword.value, caller) if keyword.arg is None else ():
+        given = keyword.value if keyword.arg is None else None
+        if isinstance(given, ast.Name) and dict_changes.changes(scope_of(given), given.id):
+            return _of_changed(ev, name, call, caller)
+        for value in ev.infer(given, caller) if given is not None else ():
             found = _under_key(ev, value, name, 0)
             if found is not None:
                 return found
     return None
+
+
+def _of_changed(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> Values | None:
+    """What a call passes by dicts that are changed before: `options["device"] = "cpu"`."""
+    from dllint.code.language.arguments import collect
+
+    passed_on = collect(ev, call, caller)
+    argument = passed_on.named.get(name)
+    if argument is None:
+        return None
+    found = argument.values(ev)
+    return found if argument.certain or argument.surely else merge([found, (Unknown(name),)])
 
 
 def _under_key(ev: Evaluator, value: Value, name: str, depth: int) -> Values | None:

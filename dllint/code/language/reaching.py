@@ -45,7 +45,7 @@ def _alive(latest_first: Iterable[Binding], block: Block | None) -> list[Binding
         found.append(binding)
         if _extends(binding):
             continue
-        outermost = _certainly_bound(own, bound.values())
+        outermost = certainly_bound(own, bound.values())
         if outermost.parent is None if block is None else outermost.holds(block):
             break
         bound[id(outermost)] = outermost
@@ -53,7 +53,7 @@ def _alive(latest_first: Iterable[Binding], block: Block | None) -> list[Binding
     return found
 
 
-def _certainly_bound(block: Block, bound: Iterable[Block]) -> Block:
+def certainly_bound(block: Block, bound: Iterable[Block]) -> Block:
     """The block that a binding is passed in on every way: the one around an `if` whose other branch binds, too."""
     while isinstance(block.owner, ast.If) and block.parent is not None:
         if not any(one.owner is block.owner and one.branch != block.branch for one in bound):
