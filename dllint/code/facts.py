@@ -155,7 +155,9 @@ class Facts:
         self.transfers_memo: dict[Frame, list[tuple[ast.Call, Transfer]]] = {}
         self.building_scopes: set[Scope] = set()
         """The functions that build loaders."""
-        self.class_handles_memo: dict[ClassScope, list[Shared]] = {}
+        self.building_modules: set[Module] = set()
+        self.class_handles_by_name_memo: dict[Module, dict[str, list[tuple[int, tuple[ClassScope, Shared]]]]] = {}
+        self.shared_by_name_memo: dict[Module, dict[str, list[tuple[int, Shared]]]] = {}
         self.shared_names_memo: dict[Module, list[Shared]] = {}
         self.imported_names_memo: dict[Module, dict[str, Shared]] = {}
         self.sharing_memo: list[Setting] | None = None

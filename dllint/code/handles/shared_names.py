@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Iterator
+from operator import itemgetter
+from typing import TYPE_CHECKING, TypeVar
 
 from dllint.code.handles import guards, lazy_handles, opened
 from dllint.code.handles.lazy_handles import Lazy, Use
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
     from dllint.code.workers.reach import Step
 
+_T = TypeVar("_T")
 _ATTRIBUTE = pattern(rb"[ \t]*\.[ \t]*(\w+)")
 _ASSIGNS = pattern(rb"[ \t]*(?::[^=\n]{0,200})?=(?!=)")
 
@@ -89,7 +91,7 @@ def _sets(scope: Scope, name: str) -> bool:
 
 
 def _read_by(program: Program, scope: Scope) -> Iterator[tuple[Shared, ast.AST]]:
-    for shared in of_module(program, scope.module):
+    for shared in _read_among(scope.reads, _by_name(program, scope.module)):
         own = scope.read_of_global(shared.name)
         if own is not None:
             yield shared, own
@@ -103,6 +105,26 @@ def _read_by(program: Program, scope: Scope) -> Iterator[tuple[Shared, ast.AST]]
 
 def _attribute(scope: Scope, name: str, attribute: str) -> ast.AST | None:
     return next((n for n in scope.index().attributes if n.attr == attribute and dotted(n.value) == name), None)
+
+
+def _read_among(names: Collection[str], named: dict[str, list[tuple[int, _T]]]) -> list[_T]:
+    """What goes by names that are read, in its own order: a file has many of these, and a function reads few names."""
+    fewer = [name for name in names if name in named] if len(names) < len(named) else [n for n in named if n in names]
+    return [found for _, found in sorted((item for name in fewer for item in named[name]), key=itemgetter(0))]
+
+
+def _numbered(found: Iterable[tuple[str, _T]]) -> dict[str, list[tuple[int, _T]]]:
+    by_name: dict[str, list[tuple[int, _T]]] = {}
+    for number, (name, one) in enumerate(found):
+        by_name.setdefault(name, []).append((number, one))
+    return by_name
+
+
+def _by_name(program: Program, module: Module) -> dict[str, list[tuple[int, Shared]]]:
+    memo = program.facts.shared_by_name_memo
+    if module not in memo:
+        memo[module] = _numbered((shared.name, shared) for shared in of_module(program, module))
+    return memo[module]
 
 
 def of_module(program: Program, module: Module) -> list[Shared]:
@@ -236,21 +258,25 @@ def _names(scope: Scope, is_wanted: Callable[[ast.AST | None], bool]) -> list[st
 def read_of_classes(entry: WorkerEntry) -> Iterator[tuple[Shared, Step, ast.AST, ClassScope]]:
     """The handles that worker code reads as attributes of a class, whether by an object of it or not."""
     for module in {step.scope.module: None for step in entry.code.steps}:
-        for cls in module.classes:
-            for shared in _of_class(entry.program, cls):
-                read = next(entry.code.reads(cls, shared.name), None)
-                if read is not None and reaches(entry, shared):
-                    yield shared, *read, cls
+        for cls, shared in _read_among(entry.code.attributes_read, _of_classes(entry.program, module)):
+            read = next(entry.code.reads(cls, shared.name), None)
+            if read is not None and reaches(entry, shared):
+                yield shared, *read, cls
 
 
-def _of_class(program: Program, cls: ClassScope) -> list[Shared]:
-    memo = program.facts.class_handles_memo
-    if cls not in memo:
-        is_plain = not fields.is_dataclass(cls) and not conditions.is_guarded(cls.node)
-        in_body = opened.bound_once(program, cls) if is_plain else ()
-        found = [Shared(name, handle) for name, handle in in_body if not cls.writes_of(name)]
-        memo[cls] = [*found, *_stored_on(program, cls)]
-    return memo[cls]
+def _of_classes(program: Program, module: Module) -> dict[str, list[tuple[int, tuple[ClassScope, Shared]]]]:
+    memo = program.facts.class_handles_by_name_memo
+    if module not in memo:
+        found = ((cls, shared) for cls in module.classes for shared in _of_class(program, cls))
+        memo[module] = _numbered((one[1].name, one) for one in found)
+    return memo[module]
+
+
+def _of_class(program: Program, cls: ClassScope) -> Iterator[Shared]:
+    is_plain = not fields.is_dataclass(cls) and not conditions.is_guarded(cls.node)
+    in_body = opened.bound_once(program, cls) if is_plain else ()
+    yield from (Shared(name, handle) for name, handle in in_body if not cls.writes_of(name))
+    yield from _stored_on(program, cls)
 
 
 def _stored_on(program: Program, cls: ClassScope) -> Iterator[Shared]:

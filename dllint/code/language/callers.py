@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from dllint.code.language import classes
 from dllint.code.language.bindings import Binding
@@ -28,6 +29,9 @@ _NEAR = 120
 _ASSIGNED = pattern(rb"=[ \t]*(?:\w{1,60}\.){0,6}\Z")
 _IN_PARTIAL = pattern(rb"\bpartial\(\s*(?:\w{1,60}\.){0,6}\Z")
 
+_T = TypeVar("_T")
+_Call = tuple[ast.Call, Scope]
+
 
 class Callers:
     """The calls of one program's functions, each function's found once."""
@@ -35,6 +39,8 @@ class Callers:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._known: dict[Scope, list[tuple[ast.Call, Frame]]] = {}
+        self._near_homes: dict[tuple[bytes, ...], frozenset[Module]] = {}
+        self._calling: dict[tuple[str, bool, bool, frozenset[Module]], _Once[tuple[Module, list[_Call]]]] = {}
 
     def of(self, scope: FunctionScope) -> list[tuple[ast.Call, Frame]]:
         """The calls in the project that enter a function, each with the frame that it is made in."""
@@ -50,44 +56,36 @@ class Callers:
         makes = owner is not None and scope.name in ("__init__", "__new__")
         name = owner.name if makes and owner is not None else scope.name
         checked = 0
-        for module in self._callers_of(scope, name):
-            for call, around in self._calls_of(module, name, makes or scope in self._program.facts.building_scopes):
-                checked += 1
-                if checked > _MOST_CALL_SITES:
-                    return
-                frame = Frame(around)
-                entering = self._entering(call, frame, scope, owner if makes else None)
-                if entering is not None:
-                    yield entering, frame
+        for call, around in self._calls_of(scope, name, makes or scope in self._program.facts.building_scopes):
+            checked += 1
+            if checked > _MOST_CALL_SITES:
+                return
+            frame = Frame(around)
+            entering = self._entering(call, frame, scope, owner if makes else None)
+            if entering is not None:
+                yield entering, frame
         if makes and owner is not None:
             yield from self._super_calls(scope, owner)
 
-    @staticmethod
-    def _calls_of(module: Module, name: str, is_sought: bool) -> Iterator[tuple[ast.Call, Scope]]:
-        """The calls of a name in a module; of what is sought by any name also those by an attribute that is nothing
-        else, or by a partial of it: `self.build = build_loader`, `build = partial(build_loader, train=True)`."""
-        yield from module.calls_of(name)
-        if not is_sought or not _may_be_renamed(name.encode(), module.data):
-            return
-        known = {name, *module.other_names(name)}
-        for scope in module.scopes_around(module.lines_with(name)):
-            for alias, bindings in scope.index().bindings.items():
-                if alias not in known and any(_is_just(binding, name) for binding in bindings):
-                    yield from ((call, scope) for call in scope.index().calls_of(alias))
-            for write in scope.writes:
-                if write.name != name and not write.element and _is_just(write.binding, name):
-                    yield from module.calls_of(write.name)
-
-    def _callers_of(self, scope: FunctionScope, name: str) -> Iterator[Module]:
-        """The modules to look for callers in: the function's own first; tests never speak for a library."""
+    def _calls_of(self, scope: FunctionScope, name: str, is_sought: bool) -> Iterator[_Call]:
+        """The calls of a function's name: those in its own module first; tests never speak for a library."""
         own = scope.module
-        yield own
-        near = self._near(scope)
-        for module in self._program.mentions.of(name.encode()):
-            if module is own or (module.is_test and not own.is_test):
-                continue
-            if module in near:
-                yield module
+        yield from _calls_in(own, name, is_sought)
+        for module, calls in self._calls_anywhere(name, is_sought, own.is_test, self._near(scope)):
+            if module is not own:
+                yield from calls
+
+    def _calls_anywhere(
+        self, name: str, is_sought: bool, in_tests: bool, near: frozenset[Module]
+    ) -> Iterator[tuple[Module, list[_Call]]]:
+        """The modules that call a name, with their calls: searched once for all functions that have the name."""
+        key = name, is_sought, in_tests, near
+        if key not in self._calling:
+            mentioned = self._program.mentions.of(name.encode())
+            modules = (m for m in mentioned if m in near and (in_tests or not m.is_test))
+            found = ((module, list(_calls_in(module, name, is_sought))) for module in modules)
+            self._calling[key] = _Once(item for item in found if item[1])
+        return iter(self._calling[key])
 
     def _near(self, scope: FunctionScope) -> frozenset[Module]:
         """The modules whose calls of a function matter: the seeds, all of a small project, and of a large one those
@@ -97,7 +95,9 @@ class Callers:
         if self._is_small:
             return self._all
         homes = (scope.module.last_name, *((scope.owner.name.encode(),) if scope.owner is not None else ()))
-        return self._seeds.union(*map(self._program.mentions.of, homes))
+        if homes not in self._near_homes:
+            self._near_homes[homes] = self._seeds.union(*map(self._program.mentions.of, homes))
+        return self._near_homes[homes]
 
     @cached_property
     def _seeds(self) -> frozenset[Module]:
@@ -140,11 +140,10 @@ class Callers:
         for cls in self._subclasses(owner):
             own = cls.methods.get(scope.name)
             if own is None:
-                for module in self._callers_of(scope, cls.name):
-                    for call, around in module.calls_of(cls.name):
-                        frame = Frame(around)
-                        if self._enters(call, frame, scope, cls):
-                            yield call, frame
+                for call, around in self._calls_of(scope, cls.name, is_sought=False):
+                    frame = Frame(around)
+                    if self._enters(call, frame, scope, cls):
+                        yield call, frame
                 continue
             for call in own.index().calls:
                 function = call.func
@@ -171,6 +170,40 @@ class Callers:
                 for base in base_names:
                     found.setdefault(base, []).append((module, name))
         return found
+
+
+class _Once(Generic[_T]):
+    """What a generator yields, kept for whoever asks next: none of it is made before it is asked for, or twice."""
+
+    def __init__(self, found: Iterator[_T]) -> None:
+        self._found = found
+        self._kept: list[_T] = []
+
+    def __iter__(self) -> Iterator[_T]:
+        at = 0
+        while True:
+            if at == len(self._kept):
+                self._kept.extend(islice(self._found, 1))
+            if at == len(self._kept):
+                return
+            yield self._kept[at]
+            at += 1
+
+
+def _calls_in(module: Module, name: str, is_sought: bool) -> Iterator[_Call]:
+    """The calls of a name in a module; of what is sought by any name also those by an attribute that is nothing
+    else, or by a partial of it: `self.build = build_loader`, `build = partial(build_loader, train=True)`."""
+    yield from module.calls_of(name)
+    if not is_sought or not _may_be_renamed(name.encode(), module.data):
+        return
+    known = {name, *module.other_names(name)}
+    for scope in module.scopes_around(module.lines_with(name)):
+        for alias, bindings in scope.index().bindings.items():
+            if alias not in known and any(_is_just(binding, name) for binding in bindings):
+                yield from ((call, scope) for call in scope.index().calls_of(alias))
+        for write in scope.writes:
+            if write.name != name and not write.element and _is_just(write.binding, name):
+                yield from module.calls_of(write.name)
 
 
 def _is_of(value: Value, scope: FunctionScope, makes: ClassScope | None) -> bool:

@@ -53,6 +53,7 @@ class Module:
         """What cannot be parsed in it, though the rest can: cells of a notebook."""
         self._scope: ModuleScope | None = None
         self._asked = 0
+        self._has: dict[bytes, bool] = {}
         self._lines_with: dict[str, list[int]] = {}
         self._calls_of: dict[str, list[tuple[ast.Call, Scope]]] = {}
         self._names_of: dict[str, set[str]] = {}
@@ -107,7 +108,7 @@ class Module:
             return self.source.header(node)
         return self.source.location(node)
 
-    @property
+    @cached_property
     def is_test(self) -> bool:
         """Whether the file is a test, as pytest finds them, or lies in a folder of tests."""
         parts = self.path.replace("\\", "/").split("/")
@@ -162,7 +163,11 @@ class Module:
 
     def has(self, text: bytes) -> bool:
         """Whether a text stands in the file, within a longer word or not."""
-        return text in self.outline.held if text in WATCHED else text in self.data
+        if text in WATCHED:
+            return text in self.outline.held
+        if text not in self._has:
+            self._has[text] = text in self.data
+        return self._has[text]
 
     def holds(self, name: bytes) -> bool:
         """Whether an identifier stands in the file, be it in a comment or a text."""
@@ -186,12 +191,10 @@ class Module:
         pending: list[tuple[Scope, list[int]]] = [(self.scope, lines)]
         while pending:
             scope, inside = pending.pop()
-            for child in scope.index().children.values():
+            for child in scope.index().children_at(inside):
                 first, last = child.span
-                at = bisect_left(inside, first)
-                if at < len(inside) and inside[at] <= last:
-                    found.append(child)
-                    pending.append((child, inside[at : bisect_right(inside, last)]))
+                found.append(child)
+                pending.append((child, inside[bisect_left(inside, first) : bisect_right(inside, last)]))
         return found
 
     def calls_of(self, name: str) -> list[tuple[ast.Call, Scope]]:
@@ -237,8 +240,7 @@ class Module:
         """Where an attribute of this name is stored, on whatever object, each with the scope that it stands in."""
         if name not in self._writes_of:
             scopes = self.scopes_around(self.lines_with(name))
-            found = [(write, scope) for scope in scopes for write in scope.index().writes if write.name == name]
-            self._writes_of[name] = found
+            self._writes_of[name] = [(write, scope) for scope in scopes for write in scope.index().writes_to(name)]
         return self._writes_of[name]
 
     @cached_property

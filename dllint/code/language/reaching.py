@@ -28,9 +28,11 @@ def reaching(bindings: list[Binding], use: ast.AST | None) -> list[Binding]:
     first_after = bisect_left(bindings, at, key=_start)
     before = map(bindings.__getitem__, range(first_after - 1, -1, -1))
     alive = _alive((binding for binding in before if not binding.block.excludes(block)), block)
-    if not any(isinstance(around.owner, _LOOPS) for around in block.chain()):
+    loop = _outermost_loop(block)
+    if loop is None:
         return alive or bindings
-    looped = [binding for binding in bindings[first_after:] if _comes_round(binding.block, block, alive)]
+    behind = bindings[first_after : bisect_left(bindings, _end(loop), key=_start)]
+    looped = [binding for binding in behind if _comes_round(binding.block, block, alive)]
     return alive + looped or bindings
 
 
@@ -99,6 +101,18 @@ def _start(binding: Binding) -> tuple[int, int]:
         return node.lineno, node.col_offset
     except AttributeError:  # of a comprehension
         return 0, 0
+
+
+def _outermost_loop(block: Block) -> ast.stmt | None:
+    found: ast.stmt | None = None
+    for around in block.chain():
+        if isinstance(around.owner, _LOOPS):
+            found = around.owner
+    return found
+
+
+def _end(statement: ast.stmt) -> tuple[int, int]:
+    return statement.end_lineno or 0, statement.end_col_offset or 0
 
 
 def _comes_round(later: Block, use: Block, before: list[Binding]) -> bool:

@@ -7,8 +7,10 @@ parse.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from dllint.code.language.bindings import AttributeWrite, Binding
@@ -65,6 +67,17 @@ class Scope:
         """The names that a def, a class or an import binds here: asked for each argument of each call."""
         found = self.index().bindings.items()
         return frozenset(name for name, bound in found if any(one.kind in ("scope", "import") for one in bound))
+
+    @cached_property
+    def names_of(self) -> dict[str, set[str]]:
+        """What it also calls each thing: import aliases, and variables whose value has it in it, other than as what is
+        called."""
+        found: dict[str, set[str]] = {}
+        for name, bindings in self.index().bindings.items():
+            for binding in bindings:
+                for word in _held(binding):
+                    found.setdefault(word, set()).add(name)
+        return found
 
     @cached_property
     def texts(self) -> frozenset[str]:
@@ -125,6 +138,37 @@ class Scope:
         """The calls directly in this scope of what has this last name; an empty name stands for all that has none."""
         return self._calls_by_name.get(name, [])
 
+    @cached_property
+    def _writes_by_name(self) -> dict[str, list[AttributeWrite]]:
+        found: dict[str, list[AttributeWrite]] = {}
+        for write in self.index().writes:
+            found.setdefault(write.name, []).append(write)
+        return found
+
+    def writes_to(self, name: str) -> list[AttributeWrite]:
+        """Where an attribute of this name is stored directly in this scope, on whatever object."""
+        return self._writes_by_name.get(name, [])
+
+    @cached_property
+    def _children_by_line(self) -> tuple[list[int], list[int], list[tuple[int, Scope]]]:
+        """The children by their first lines, each with its place among them; and how far those up to it reach at most."""
+        children = sorted(enumerate(self.index().children.values()), key=lambda item: item[1].span[0])
+        reach = list(accumulate((child.span[1] for _, child in children), max))
+        return [child.span[0] for _, child in children], reach, children
+
+    def children_at(self, lines: Iterable[int]) -> list[Scope]:
+        """The scopes directly in this one that any of these lines stands in."""
+        firsts, reach, children = self._children_by_line
+        found: dict[int, Scope] = {}
+        for line in lines:
+            at = bisect_right(firsts, line) - 1
+            while at >= 0 and reach[at] >= line:
+                place, child = children[at]
+                if child.span[1] >= line:
+                    found[place] = child
+                at -= 1
+        return [found[place] for place in sorted(found)]
+
     def nest(self, node: ast.ClassDef | FunctionNode, name: str) -> Scope:
         """Open the scope of a def, class or lambda that stands directly in this one."""
         kind = ClassScope if isinstance(node, ast.ClassDef) else FunctionScope
@@ -132,14 +176,20 @@ class Scope:
         set_scope(node, found)
         return found
 
+    @cached_property
+    def reads(self) -> dict[str, ast.Name]:
+        """The names that are read in it and in what stands within, each with the first read that a walk meets."""
+        found: dict[str, ast.Name] = {}
+        for node in ast.walk(self.node):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                found.setdefault(node.id, node)
+        return found
+
     def read_of_global(self, name: str) -> ast.Name | None:
         """A read of the module's `name` in this scope, which does not bind it itself."""
         if name in self.index().bindings and self.bindings[name][0].kind != "global":
             return None
-        for node in ast.walk(self.node):
-            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-                return node
-        return None
+        return self.reads.get(name)
 
     def child(self, node: ast.AST) -> Scope:
         """The scope of a def, class or lambda that stands directly in this one."""
@@ -244,6 +294,17 @@ class FunctionScope(Scope):
     def annotation(self, name: str) -> ast.expr | None:
         """The annotation of a parameter."""
         return next((a.annotation for a in self.parameters if a.arg == name), None)
+
+
+def _held(binding: Binding) -> set[str]:
+    """The last names of what a name can stand for, as its import or assignment spells it."""
+    value = binding.value
+    if binding.kind == "import" and isinstance(value, ast.alias):
+        return {value.name.rpartition(".")[2]}
+    if binding.kind != "assign" or value is None:
+        return set()
+    found = {last_name(part) for part in ast.walk(value) if isinstance(part, (ast.Name, ast.Attribute))}
+    return found - {last_name(value.func)} if isinstance(value, ast.Call) else found
 
 
 def _plain(default: ast.expr) -> ast.expr | None:

@@ -52,7 +52,9 @@ def find(program: Program) -> list[Loader]:
     exported = _exported_aliases(program)
     for module in _modules_to_search(program, exported):
         candidates = _candidates(program, module, exported)
-        program.facts.building_scopes.update(scope for _, scope in candidates)
+        if candidates:
+            program.facts.building_modules.add(module)
+            program.facts.building_scopes.update(scope for _, scope in candidates)
         for call, scope in candidates[:_MOST_OF_A_MODULE]:
             if _is_expected_to_fail(call) or _is_made_elsewhere(program, call, scope):
                 continue
@@ -68,7 +70,7 @@ def _exported_aliases(program: Program) -> set[str]:
     for module in program.parsed_seeds:
         for word in apis.LOADER_WORDS:
             if module.holds(word.encode()):
-                found |= _aliases(module.scope, word) - {word}
+                found |= module.scope.names_of.get(word, set()) - {word}
     return found
 
 
@@ -105,20 +107,18 @@ def _candidates(program: Program, module: Module, exported: set[str]) -> list[tu
     present = [word for word in words if module.holds(word.encode())]
     found: dict[int, tuple[ast.Call, Scope]] = {}
     for word in present:
-        lines = module.lines_with(word)
-        for scope in module.scopes_around(lines):
-            found |= {id(call): (call, around) for call, around in _calls_of(module, scope, word)}
+        found |= {id(call): (call, scope) for call, scope in _calls_of(module, word)}
     if present:
         found |= {id(call): (call, scope) for call, scope in _inits_called(program, module)}
     return sorted(found.values(), key=lambda item: (item[0].lineno, item[0].col_offset))
 
 
-def _calls_of(module: Module, scope: Scope, word: str) -> Iterator[tuple[ast.Call, Scope]]:
-    """The calls of `word` in a scope, and those in the module of what the scope also calls it."""
-    aliases = _aliases(scope.index(), word)
-    for call in scope.calls:
-        if last_name(call.func) in aliases:
-            yield call, scope
+def _calls_of(module: Module, word: str) -> Iterator[tuple[ast.Call, Scope]]:
+    """The calls of `word` in a module, and those of what any of its scopes also calls it."""
+    aliases: set[str] = set()
+    for scope in module.scopes_around(module.lines_with(word)):
+        yield from ((call, scope) for call in scope.index().calls_of(word))
+        aliases |= scope.names_of.get(word, set())
     for alias in aliases - {word}:
         yield from module.calls_of(alias)
 
@@ -133,32 +133,6 @@ def _inits_called(program: Program, module: Module) -> Iterator[tuple[ast.Call, 
 
 def _last_names(names: tuple[str, ...]) -> list[str]:
     return [name.rpartition(".")[2] for name in names]
-
-
-def _aliases(scope: Scope, word: str) -> set[str]:
-    """The names under which a scope knows `word`: import aliases, variables that hold it or a partial of it."""
-    aliases = {word}
-    for name, bindings in scope.bindings.items():
-        for binding in bindings:
-            value = binding.value
-            if binding.kind == "import" and isinstance(value, ast.alias):
-                named = value.name.rpartition(".")[2] == word
-            else:
-                named = binding.kind == "assign" and value is not None and _holds(value, word)
-            if named:
-                aliases.add(name)
-    return aliases
-
-
-def _holds(value: ast.AST, word: str) -> bool:
-    """Whether a value has `word` in it, other than as what it calls."""
-    return not _is_construction(value, word) and any(
-        isinstance(part, (ast.Name, ast.Attribute)) and last_name(part) == word for part in ast.walk(value)
-    )
-
-
-def _is_construction(value: ast.AST, word: str) -> bool:
-    return isinstance(value, ast.Call) and last_name(value.func) == word
 
 
 def contexts(program: Program, scope: Scope, depth: int = 0) -> list[Frame]:

@@ -96,11 +96,11 @@ def head(node: ast.AST) -> ast.AST:
 
 def find(program: Program, module: Module) -> Iterator[Iteration]:
     """The iterations of loaders that stand in a module."""
-    builds = any(scope.module is module for scope in program.facts.building_scopes)
-    lines = _lines(module) if builds else _likely_lines(module)
+    lines = _lines(module) if module in program.facts.building_modules else _likely_lines(module)
     if lines and module.is_sound:
+        known = set(lines)
         for scope in module.scopes_around(lines):
-            yield from _in_scope(program, scope, set(lines))
+            yield from _in_scope(program, scope, known)
 
 
 def _lines(module: Module) -> list[int]:

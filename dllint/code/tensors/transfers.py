@@ -93,8 +93,8 @@ def in_function(program: Program, frame: Frame) -> list[tuple[ast.Call, Transfer
     """The transfers of one function: the same in every code that runs it."""
     memo = program.facts.transfers_memo
     if frame not in memo:
-        data = frame.scope.module.data
-        under = b"with torch.device(" in data or (b"partial(" in data and b"device=" in data)
+        has = frame.scope.module.has
+        under = has(b"with torch.device(") or (has(b"partial(") and has(b"device="))
         calls = [call for call in frame.scope.index().calls if under or _may_transfer(call)]
         found = [(call, devices.transfer(program, call, frame)) for call in calls]
         memo[frame] = [(c, t) for c, t in found if t is not None and not _is_for_main(program, c, t, frame)]

@@ -141,6 +141,11 @@ class WorkerCode:
                 if named is not None and not is_main_only(self.program, call, step.frame):
                     yield step, call, named
 
+    @property
+    def attributes_read(self) -> Collection[str]:
+        """The names of all attributes that worker code reads, of whatever object."""
+        return self._loads
+
     def reads(self, owner: ClassScope, attribute: str) -> Iterator[tuple[Step, ast.Attribute]]:
         """Where worker code reads an attribute of an object of class `owner`."""
         ev = self.program.evaluator
