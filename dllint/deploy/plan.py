@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dllint.code.language.modules import Module
@@ -154,9 +155,18 @@ class Plan:
             from dllint.deploy.reached import is_of_another_run
 
             reached = self.reached_from(script)
-            found = (loader for loader in self.program.loaders if loader.callers <= reached)
+            built = (one for module in reached for one in self._loaders_by_module.get(module, ()))
+            found = (loader for _, loader in sorted(built, key=itemgetter(0)) if loader.callers <= reached)
             self._loaders[script] = [loader for loader in found if not is_of_another_run(loader, script)]
         return self._loaders[script]
+
+    @cached_property
+    def _loaders_by_module(self) -> dict[Module, list[tuple[int, Loader]]]:
+        """The loaders that each module builds, with their places among all."""
+        found: dict[Module, list[tuple[int, Loader]]] = {}
+        for number, loader in enumerate(self.program.loaders):
+            found.setdefault(loader.module, []).append((number, loader))
+        return found
 
     def reached_from(self, script: Module) -> set[Module]:
         """A script, and what it imports, directly or not, of what leads to loaders."""

@@ -55,10 +55,9 @@ class Callers:
         owner = scope.owner
         makes = owner is not None and scope.name in ("__init__", "__new__")
         name = owner.name if makes and owner is not None else scope.name
-        checked = 0
-        for call, around in self._calls_of(scope, name, makes or scope in self._program.facts.building_scopes):
-            checked += 1
-            if checked > _MOST_CALL_SITES:
+        is_sought = makes or scope in self._program.facts.building_scopes
+        for checked, (call, around) in enumerate(self._calls_of(scope, name, is_sought)):
+            if checked == _MOST_CALL_SITES:
                 return
             frame = Frame(around)
             entering = self._entering(call, frame, scope, owner if makes else None)

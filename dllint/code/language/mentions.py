@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 from functools import cached_property
 
@@ -28,8 +29,8 @@ class Mentions:
 
     @cached_property
     def _by_word(self) -> dict[bytes, list[Module]]:
-        found: dict[bytes, list[Module]] = {}
+        found: defaultdict[bytes, list[Module]] = defaultdict(list)
         for module in self._modules:
             for word in words(module.data):
-                found.setdefault(word, []).append(module)
+                found[word].append(module)
         return found

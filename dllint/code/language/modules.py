@@ -10,6 +10,7 @@ import ast
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import accumulate
 
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.outlines import Outline, import_statements, occurrences, outline, words
@@ -22,7 +23,6 @@ from dllint.syntax.python import CannotParseError, Data, Source, parse
 _FEW = 8
 """Questions about the words of one file that are answered by a search each; for more, they are taken apart once."""
 _CELL = b"# %%"
-_LINE_END = pattern(rb"\r\n|\r|\n")
 _RENAMED = pattern(rb"[ \t]+as[ \t]+(\w+)")
 """Behind a name: what an import calls it instead."""
 _AS = b" as "
@@ -127,13 +127,10 @@ class Module:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        if b"\r" in self.data.replace(b"\r\n", b""):  # the line ends of old Macs
-            return [0, *(match.end() for match in _LINE_END.finditer(self.data))]
-        starts = [0]
-        at = self.data.find(b"\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = self.data.find(b"\n", at + 1)
+        lines = self.data.splitlines(keepends=True)  # at the line ends of old Macs, too
+        starts = [0, *accumulate(map(len, lines))]
+        if lines and not lines[-1].endswith((b"\n", b"\r")):
+            starts.pop()
         return starts
 
     def import_statements(self) -> Iterator[tuple[bytes, bytes]]:

@@ -151,7 +151,7 @@ class Scope:
 
     @cached_property
     def _children_by_line(self) -> tuple[list[int], list[int], list[tuple[int, Scope]]]:
-        """The children by their first lines, each with its place among them; and how far those up to it reach at most."""
+        """Where the children begin; how far those up to each reach at most; and the children, each with its place."""
         children = sorted(enumerate(self.index().children.values()), key=lambda item: item[1].span[0])
         reach = list(accumulate((child.span[1] for _, child in children), max))
         return [child.span[0] for _, child in children], reach, children
