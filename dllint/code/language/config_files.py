@@ -28,6 +28,8 @@ _CHANGES = frozenset({"update", "setdefault", "merge_with", "merge_update", "mer
 class _ConfigFile(Module):
     """A config file as a module of one expression."""
 
+    is_python = False
+
     @property
     def scope(self) -> ModuleScope:
         """What the file holds; nothing, if it cannot be parsed."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import accumulate
 
@@ -31,6 +31,12 @@ _FIRST_WORD = pattern(rb"\w+")
 _ASSIGNED = pattern(rb"[ \t]*(\w+)[ \t]*=[ \t]*(?:\w{1,60}\.){0,6}")
 _ENDS = pattern(rb"[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
 """Before and behind a name: a line that only gives it another one."""
+_CALLED = pattern(rb"[\s\\]*[()#]")
+"""Behind what may be called: `build(...)`, `(build)(...)`."""
+_STORED = frozenset((b".", b"'", b'"', b""))
+"""Before what may be stored: `self.name = ...`, `setattr(self, "name", ...)`; nothing, where it stands too far off."""
+_NEAR = 80
+_BLANKS = b" \t\r\n\f\\"
 
 
 class Module:
@@ -38,6 +44,9 @@ class Module:
 
     is_notebook = False
     """Whether it consists of cells that are run one by one, in a process whose main module no worker can import."""
+
+    is_python = True
+    """Whether its bytes spell what its tree holds as Python does."""
 
     def __init__(self, path: str, absolute: str, name: str, is_package: bool, data: Data, is_target: bool) -> None:
         self.path = path
@@ -145,7 +154,7 @@ class Module:
         """The lines (from 1) that hold `word` as a whole identifier."""
         if word not in self._lines_with:
             places = occurrences(self.data, word.encode()) if self.holds(word.encode()) else ()
-            self._lines_with[word] = sorted(set(map(self.line_of, places)))
+            self._lines_with[word] = self._lines_of(places)
         return self._lines_with[word]
 
     @property
@@ -194,13 +203,32 @@ class Module:
                 pending.append((child, inside[bisect_left(inside, first) : bisect_right(inside, last)]))
         return found
 
+    def _lines_calling(self, name: str) -> list[int]:
+        """The lines that may hold a call of a name, by what follows it there."""
+        if not self.is_python:
+            return self.lines_with(name)
+        data, word = self.data, name.encode()
+        places = occurrences(data, word) if self.holds(word) else ()
+        return self._lines_of(at for at in places if _CALLED.match(data, at + len(word)))
+
+    def _lines_writing(self, name: str) -> list[int]:
+        """The lines that may hold a store to an attribute, by what stands before it there."""
+        if not self.is_python:
+            return self.lines_with(name)
+        data, word = self.data, name.encode()
+        places = occurrences(data, word) if self.holds(word) else ()
+        return self._lines_of(at for at in places if data[max(0, at - _NEAR) : at].rstrip(_BLANKS)[-1:] in _STORED)
+
+    def _lines_of(self, places: Iterable[int]) -> list[int]:
+        return sorted(set(map(self.line_of, places)))
+
     def calls_of(self, name: str) -> list[tuple[ast.Call, Scope]]:
         """The calls of what is called `name`, or what the module calls otherwise, each with the scope of it."""
         if name not in self._calls_of:
             self._calls_of[name] = [
                 (call, scope)
                 for known in (name, *self.other_names(name))
-                for scope in self.scopes_around(self.lines_with(known))
+                for scope in self.scopes_around(self._lines_calling(known))
                 for call in scope.index().calls_of(known)
             ]
         return self._calls_of[name]
@@ -236,7 +264,7 @@ class Module:
     def writes_of(self, name: str) -> list[tuple[AttributeWrite, Scope]]:
         """Where an attribute of this name is stored, on whatever object, each with the scope that it stands in."""
         if name not in self._writes_of:
-            scopes = self.scopes_around(self.lines_with(name))
+            scopes = self.scopes_around(self._lines_writing(name))
             self._writes_of[name] = [(write, scope) for scope in scopes for write in scope.index().writes_to(name)]
         return self._writes_of[name]
 

@@ -26,6 +26,8 @@ _RESERVED = frozenset({"_target_", "_partial_", "_convert_", "_recursive_", "_ar
 class ConfigModule(Module):
     """A YAML file as a module of calls."""
 
+    is_python = False
+
     keys: Mapping[ast.Call, str] = MappingProxyType({})
     """The keys that lead to each of its calls, once its scope is known: `data.train`."""
 
