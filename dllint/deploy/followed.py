@@ -82,7 +82,7 @@ def _script(command: Sequence[str]) -> tuple[str, list[str]]:
 
 def _shell_script(name: str, folder: str, plan: Plan) -> list[Command] | None:
     """The commands of a shell script; None where it is none of the project's."""
-    named = [file for file in plan.of_kind(Kind.SHELL) if file.name == os.path.basename(name)]
+    named = plan.called(os.path.basename(name), Kind.SHELL)
     found = closest(parts_of(name), named, folder)
     return commands_of(found, plan) if found is not None else [] if named else None
 

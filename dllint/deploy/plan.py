@@ -47,6 +47,7 @@ class Plan:
         """By absolute path: files that are recognisably a launcher's and cannot be read."""
         self._loaders: dict[Module, list[Loader]] = {}
         self._of_kinds: dict[tuple[Kind, ...], list[DeployFile]] = {}
+        self._called: dict[Kind, dict[str, list[DeployFile]]] = {}
         self._shared: dict[Callable[[Plan], Any], Any] = {}
 
     def shared(self, find_out: Callable[[Plan], _T]) -> _T:
@@ -67,6 +68,14 @@ class Plan:
         if kinds not in self._of_kinds:
             self._of_kinds[kinds] = [file for file in self.files.values() if file.kind in kinds]
         return self._of_kinds[kinds]
+
+    def called(self, name: str, kind: Kind) -> list[DeployFile]:
+        """The files of a kind that have this name in whatever folder, in the order of their paths."""
+        if kind not in self._called:
+            found = self._called[kind] = {}
+            for file in self.of_kind(kind):
+                found.setdefault(file.name, []).append(file)
+        return self._called[kind].get(name, [])
 
     def read_aside(self, path: str, folder: str) -> str | None:
         """The text of a small file that a launcher reads, such as `.env`; None outside of the project's root."""

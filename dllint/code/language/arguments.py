@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 
 from dllint.code.language.dict_changes import Change, changes, later_changes
@@ -75,7 +76,7 @@ class Arguments:
         if first is None or not first.others:
             return
         alive: list[Argument] = []
-        passed: list[Block] = []
+        passed: defaultdict[int, set[str]] = defaultdict(set)
         for argument in reversed([first, *first.others]):
             alive.insert(0, argument)
             if argument.block is None:
@@ -83,7 +84,7 @@ class Arguments:
             outermost = certainly_bound(argument.block, passed)
             if outermost.holds(here):
                 break
-            passed.append(outermost)
+            passed[id(outermost.owner)].add(outermost.branch)
         else:
             return
         kept, *others = alive

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 8
 """Operators within operators in a key that is put together."""
+_MANY = 20
 _EMPTY_MAKERS = frozenset({"dict", "list", "OrderedDict", "defaultdict"})
 
 
@@ -27,6 +28,33 @@ def filled_later(value: Collection) -> list[Binding]:
     names = _names(value)
     scope = scope_of(value.node) if names else None
     return [binding for name in names for binding in scope.index().filled.get(name, ())] if scope is not None else []
+
+
+def stored_under(value: Collection, key: str) -> list[Binding]:
+    """What of that is put under a constant key."""
+    names = _names(value)
+    scope = scope_of(value.node) if names else None
+    return [binding for name in names for binding in _under(scope, name, key)] if scope is not None else []
+
+
+def _under(scope: Scope, name: str, key: str) -> list[Binding]:
+    """What a scope puts under a constant key of what it calls `name`: of many, only those are asked that may be."""
+    filled = scope.index().filled.get(name, [])
+    if len(filled) > _MANY:
+        if name not in scope.filled_by_key:
+            by_key = scope.filled_by_key[name] = {}
+            for number, binding in enumerate(filled):
+                by_key.setdefault(_plain_key(binding), []).append(number)
+        by_key = scope.filled_by_key[name]
+        filled = [filled[number] for number in sorted([*by_key.get(key, ()), *by_key.get(None, ())])]
+    return [binding for binding in filled if is_stored_under(binding, key)]
+
+
+def _plain_key(binding: Binding) -> str | None:
+    """The key of `d["key"] = value`; None where it is not as plain."""
+    targets = binding.node.targets if isinstance(binding.node, ast.Assign) else ()
+    key = targets[0].slice if len(targets) == 1 and isinstance(targets[0], ast.Subscript) else None
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
 
 
 def _names(value: Collection) -> list[str]:
@@ -64,8 +92,7 @@ def stored_elsewhere(program: Program, value: Collection, key: str) -> Iterator[
         for module in program.modules_with(f"{name}[{quote}{key}{quote}] ="):
             for scope in module.scopes_around(module.lines_with(name)):
                 if scope is not home and is_of_module(scope, name):
-                    filled = scope.index().filled.get(name, ())
-                    yield from ((binding, scope) for binding in filled if is_stored_under(binding, key))
+                    yield from ((binding, scope) for binding in _under(scope, name, key))
 
 
 def is_of_module(scope: Scope, name: str) -> bool:

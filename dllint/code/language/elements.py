@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
 from dllint.code.language.bindings import Binding
-from dllint.code.language.containers import filled_later, is_stored_under, stored_elsewhere, updated_by
+from dllint.code.language.containers import filled_later, stored_elsewhere, stored_under, updated_by
 from dllint.code.language.scopes import dotted, last_name
 from dllint.code.language.values import (
     UNKNOWN,
@@ -140,7 +140,7 @@ def _under_key(ev: Evaluator, value: Collection, key: str) -> Values:
     """What a dict can have under a constant key: by its display, and by what is stored under it afterwards."""
     spelled = _spelled_under(ev, value, key)
     found = [spelled] if spelled is not None else []
-    later = [binding for binding in filled_later(value) if is_stored_under(binding, key)]
+    later = stored_under(value, key)
     found += _put_in(ev, value, [one for one in later if spelled is None or not _is_default(one)])
     stored = stored_elsewhere(ev.program, value, key)
     found += _once(ev, value.node, lambda: [ev.bound(binding, Frame(scope)) for binding, scope in stored])
@@ -333,7 +333,7 @@ def _at_index_of(ev: Evaluator, value: Collection, index: ast.expr, node: ast.AS
 
 
 def _has_key(value: Collection, key: str) -> bool:
-    return under_key(value, key) is not None or any(is_stored_under(one, key) for one in filled_later(value))
+    return under_key(value, key) is not None or bool(stored_under(value, key))
 
 
 def is_without(value: Value, name: str) -> bool:

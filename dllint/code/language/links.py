@@ -62,8 +62,17 @@ class Block:
 
     def excludes(self, other: Block) -> bool:
         """Whether the two stand in different branches of one `if`, so that one run passes only one of them."""
-        mine = {id(block.owner): block.branch for block in self.chain() if isinstance(block.owner, ast.If)}
-        return any(mine.get(id(block.owner), block.branch) != block.branch for block in other.chain())
+        return other.is_elsewhere(self.branches())
+
+    def branches(self) -> dict[int, str]:
+        """The branches that it stands in, by their `if`."""
+        return {id(block.owner): block.branch for block in self.chain() if isinstance(block.owner, ast.If)}
+
+    def is_elsewhere(self, branches: dict[int, str]) -> bool:
+        """Whether it stands in another branch of an `if` than one of these."""
+        if not branches:
+            return False
+        return any(branches.get(id(block.owner), block.branch) != block.branch for block in self.chain())
 
 
 def parent(node: ast.AST) -> ast.AST | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dllint.code.language.bindings import Binding
@@ -27,7 +28,8 @@ def reaching(bindings: list[Binding], use: ast.AST | None) -> list[Binding]:
     block = block_of(use)
     first_after = bisect_left(bindings, at, key=_start)
     before = map(bindings.__getitem__, range(first_after - 1, -1, -1))
-    alive = _alive((binding for binding in before if not binding.block.excludes(block)), block)
+    branches = block.branches()
+    alive = _alive((binding for binding in before if not binding.block.is_elsewhere(branches)), block)
     loop = _outermost_loop(block)
     if loop is None:
         return alive or bindings
@@ -39,7 +41,8 @@ def reaching(bindings: list[Binding], use: ast.AST | None) -> list[Binding]:
 def _alive(latest_first: Iterable[Binding], block: Block | None) -> list[Binding]:
     """Those that no later binding on every way hides, in source order."""
     found: list[Binding] = []
-    bound: dict[int, Block] = {}
+    bound: set[int] = set()
+    branches: defaultdict[int, set[str]] = defaultdict(set)
     for binding in latest_first:
         own = binding.block
         if id(own) in bound and own.is_passed_whole:  # a later binding in the same branch
@@ -47,18 +50,20 @@ def _alive(latest_first: Iterable[Binding], block: Block | None) -> list[Binding
         found.append(binding)
         if _extends(binding):
             continue
-        outermost = certainly_bound(own, bound.values())
+        outermost = certainly_bound(own, branches)
         if outermost.parent is None if block is None else outermost.holds(block):
             break
-        bound[id(outermost)] = outermost
+        bound.add(id(outermost))
+        branches[id(outermost.owner)].add(outermost.branch)
     found.reverse()
     return found
 
 
-def certainly_bound(block: Block, bound: Iterable[Block]) -> Block:
-    """The block that a binding is passed in on every way: the one around an `if` whose other branch binds, too."""
+def certainly_bound(block: Block, bound: Mapping[int, set[str]]) -> Block:
+    """The block that a binding is passed in on every way: the one around an `if` whose other branch binds, too. `bound`
+    has the branches that bind, by their `if`."""
     while isinstance(block.owner, ast.If) and block.parent is not None:
-        if not any(one.owner is block.owner and one.branch != block.branch for one in bound):
+        if not bound.get(id(block.owner), set()) - {block.branch}:
             break
         block = block.parent
     return block

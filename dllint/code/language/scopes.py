@@ -39,6 +39,8 @@ class Scope:
         self.writes: list[AttributeWrite] = []
         self.filled: dict[str, list[Binding]] = {}
         """What `name.append(value)` and `name[key] = value` put into a container by name."""
+        self.filled_by_key: dict[str, dict[str | None, list[int]]] = {}
+        """The places in these lists by constant keys, once they are asked for: see `containers`."""
         self.returns: list[ast.Return] = []
         self.yields: list[ast.Yield | ast.YieldFrom] = []
         self.loops: list[ast.For | ast.AsyncFor | ast.comprehension] = []

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
-from dllint.code.language.containers import filled_later, is_stored_under
+from dllint.code.language.containers import stored_under
 from dllint.code.language.elements import under_key
 from dllint.code.language.libcalls import argument
 from dllint.code.language.links import scope_of
@@ -53,7 +53,7 @@ def _part(program: Program, saved: ast.expr, scope: Scope, entry: str) -> ast.ex
 
 
 def _stored_under(value: Collection, entry: str) -> ast.expr | None:
-    stored = (binding.value for binding in filled_later(value) if is_stored_under(binding, entry))
+    stored = (binding.value for binding in stored_under(value, entry))
     return next((one for one in stored if isinstance(one, ast.expr)), None)
 
 
