@@ -53,6 +53,8 @@ class Program:
         self.modules = ModuleTable.build(project.root, list(self._read(project)), _module_type)
         self._importing = Importing(self.modules.by_file.values())
         self._with_texts: dict[tuple[str, ...], list[Module]] = {}
+        self._torches: dict[Module, Pins] = {}
+        self._pythons: dict[Module, Pins] = {}
         self._imports: dict[Module, tuple[Module, ...]] = {}
         self.bases_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
         self.mro_memo: dict[ClassScope, tuple[classes.Base, ...]] = {}
@@ -108,11 +110,17 @@ class Program:
 
     def pins_of(self, module: Module) -> Pins:
         """The versions that are pinned for a module: by the nearest folder that pins torch, up to the root."""
-        return next((pins for pins in self._pins_around(module.absolute) if pins.ranges), NO_PINS)
+        if module not in self._torches:
+            around = self._pins_around(module.absolute)
+            self._torches[module] = next((pins for pins in around if pins.ranges), NO_PINS)
+        return self._torches[module]
 
     def pythons_of(self, module: Module) -> Pins:
         """The same, by the nearest folder that says which Python the code runs on, or which torch."""
-        return next((pins for pins in self._pins_around(module.absolute) if pins.pythons or pins.ranges), NO_PINS)
+        if module not in self._pythons:
+            around = self._pins_around(module.absolute)
+            self._pythons[module] = next((pins for pins in around if pins.pythons or pins.ranges), NO_PINS)
+        return self._pythons[module]
 
     def _pins_around(self, path: str) -> Iterator[Pins]:
         folder = os.path.dirname(path)
@@ -250,7 +258,12 @@ class Program:
 
     def source(self, path: str) -> Source | None:
         """The text of a file by the path that it is shown with."""
-        return next((m.source for m in self.modules.by_file.values() if m.path == path), None)
+        module = self._by_path.get(path)
+        return module.source if module is not None else None
+
+    @cached_property
+    def _by_path(self) -> dict[str, Module]:
+        return {module.path: module for module in reversed(self.modules.by_file.values())}
 
     # Calls
 

@@ -207,7 +207,7 @@ def _set_from_outside(program: Program, module: Module) -> Iterator[Shared]:
 def _put_in(program: Program, module: Module) -> Iterator[Shared]:
     """`RECORDS = {}`, and `RECORDS[path] = open(path)` in a function."""
     for name in _names(module.scope, is_made_empty):
-        for scope in module.scopes_around(module.lines_with(name)):
+        for scope in module.scopes_with(name):
             if name not in scope.index().bindings or scope is module.scope:
                 for binding in scope.filled.get(name, ()):
                     yield from _opened(program, name, binding, scope)

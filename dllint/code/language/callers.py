@@ -196,7 +196,7 @@ def _calls_in(module: Module, name: str, is_sought: bool) -> Iterator[_Call]:
     if not is_sought or not _may_be_renamed(name.encode(), module.data):
         return
     known = {name, *module.other_names(name)}
-    for scope in module.scopes_around(module.lines_with(name)):
+    for scope in module.scopes_with(name):
         for alias, bindings in scope.index().bindings.items():
             if alias not in known and any(_is_just(binding, name) for binding in bindings):
                 yield from ((call, scope) for call in scope.index().calls_of(alias))

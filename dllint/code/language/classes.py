@@ -147,7 +147,8 @@ def _super_attribute(ev: Evaluator, value: Super, name: str) -> Values:
 
 def _class_level(ev: Evaluator, value: Instance | ClassRef, name: str, node: ast.AST, frame: Frame) -> Values:
     if isinstance(value, Instance) and value.node is not None and value.frame is not None:
-        given = fields.passed(value.node, fields.fields(project_mro(ev, value.cls)), name)
+        names = fields.fields(project_mro(ev, value.cls)) if value.node.args else ()
+        given = fields.passed(value.node, names, name)
         if given is not None and _takes_keywords(ev, value.cls):
             return ev.infer(given, value.frame)
     for base in project_mro(ev, value.cls):

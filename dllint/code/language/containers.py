@@ -90,7 +90,7 @@ def stored_elsewhere(program: Program, value: Collection, key: str) -> Iterator[
         return
     for name, quote in product(names, "\"'"):
         for module in program.modules_with(f"{name}[{quote}{key}{quote}] ="):
-            for scope in module.scopes_around(module.lines_with(name)):
+            for scope in module.scopes_with(name):
                 if scope is not home and is_of_module(scope, name):
                     yield from ((binding, scope) for binding in _under(scope, name, key))
 

@@ -183,7 +183,7 @@ def _by_name(ev: Evaluator, names: list[_Home]) -> Iterator[tuple[Change, Scope]
         if not isinstance(home, ModuleScope):
             continue
         for module in ev.program.modules_with(name):
-            scopes = module.scopes_around(module.lines_with(name))
+            scopes = module.scopes_with(name)
             yield from ((c, s) for s in scopes if s is not home and is_of_module(s, name) for c in changes(s, name))
         yield from _from_outside(ev, name, ())
 

@@ -64,6 +64,7 @@ class Module:
         self._asked = 0
         self._has: dict[bytes, bool] = {}
         self._lines_with: dict[str, list[int]] = {}
+        self._scopes_with: dict[str, list[Scope]] = {}
         self._calls_of: dict[str, list[tuple[ast.Call, Scope]]] = {}
         self._names_of: dict[str, set[str]] = {}
         self._writes_of: dict[str, list[tuple[AttributeWrite, Scope]]] = {}
@@ -203,6 +204,12 @@ class Module:
                 pending.append((child, inside[bisect_left(inside, first) : bisect_right(inside, last)]))
         return found
 
+    def scopes_with(self, word: str) -> list[Scope]:
+        """The scopes that hold `word` as a whole identifier, outermost first, and those around them."""
+        if word not in self._scopes_with:
+            self._scopes_with[word] = self.scopes_around(self.lines_with(word))
+        return self._scopes_with[word]
+
     def _lines_calling(self, name: str) -> list[int]:
         """The lines that may hold a call of a name, by what follows it there."""
         if not self.is_python:
@@ -272,7 +279,7 @@ class Module:
     def set_by_functions(self) -> dict[str, list[tuple[FunctionScope, Binding]]]:
         """What functions store under names of the module: by `global name` and `name = ...`."""
         found: dict[str, list[tuple[FunctionScope, Binding]]] = {}
-        for scope in self.scopes_around(self.lines_with("global")):
+        for scope in self.scopes_with("global"):
             if not isinstance(scope, FunctionScope):
                 continue
             for name, bound in scope.index().bindings.items():
@@ -283,8 +290,7 @@ class Module:
     @cached_property
     def classes(self) -> list[ClassScope]:
         """All classes of the file, in functions too."""
-        lines = self.lines_with("class")
-        return [scope for scope in self.scopes_around(lines) if isinstance(scope, ClassScope)]
+        return [scope for scope in self.scopes_with("class") if isinstance(scope, ClassScope)]
 
     @property
     def class_bases(self) -> list[tuple[str, tuple[str, ...]]]:

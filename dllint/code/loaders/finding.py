@@ -116,7 +116,7 @@ def _candidates(program: Program, module: Module, exported: set[str]) -> list[tu
 def _calls_of(module: Module, word: str) -> Iterator[tuple[ast.Call, Scope]]:
     """The calls of `word` in a module, and those of what any of its scopes also calls it."""
     aliases: set[str] = set()
-    for scope in module.scopes_around(module.lines_with(word)):
+    for scope in module.scopes_with(word):
         yield from ((call, scope) for call in scope.index().calls_of(word))
         aliases |= scope.names_of.get(word, set())
     for alias in aliases - {word}:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -268,33 +268,38 @@ def is_dataset_class(program: Program, cls: ClassScope) -> bool:
 
 def find(program: Program) -> list[Dataset]:
     """All datasets of a program: by their bases, and duck-typed classes that a loader is given."""
-    by_class: dict[ClassScope, list[Loader]] = {}
+    by_class: dict[ClassScope, Collection[Loader]] = {}
     for module in program.parsed_seeds:
         names = program.facts.dataset_class_names
         for cls in module.classes:
             if cls.name in names and is_dataset_class(program, cls):
-                by_class[cls] = []
+                by_class[cls] = ()
+    by_class |= _readers(program)
+    if any(not r.has_no_workers and not r.module.is_test for r in program.facts.open_readers):
+        by_class |= {cls: () for cls in _by_their_looks(program) if cls not in by_class}
+    tried = {cls: [r for r in readers if not _is_trial(cls, r)] for cls, readers in by_class.items()}
+    surely = {cls: _surely_reading(program, readers) for cls, readers in tried.items()}
+    elsewhere = _read_by_others(program) if any(not readers for readers in surely.values()) else set()
+    return [Dataset(program, cls, readers) for cls, readers in surely.items() if readers or cls not in elsewhere]
+
+
+def _readers(program: Program) -> dict[ClassScope, dict[Loader, None]]:
+    """The loaders that read each dataset class, each once."""
+    found: dict[ClassScope, dict[Loader, None]] = {}
     for loader in program.facts.loaders:
         for value in read_by(program, loader):
-            readers = by_class.setdefault(value.cls, [])
-            if loader not in readers:
-                readers.append(loader)
-    if any(not r.has_no_workers and not r.module.is_test for r in program.facts.open_readers):
-        by_class |= {cls: [] for cls in _by_their_looks(program) if cls not in by_class}
-    by_class = {cls: [r for r in readers if not _is_trial(cls, r)] for cls, readers in by_class.items()}
-    by_class = {cls: _surely_reading(program, readers) for cls, readers in by_class.items()}
-    elsewhere = _read_by_others(program) if any(not readers for readers in by_class.values()) else set()
-    return [Dataset(program, cls, readers) for cls, readers in by_class.items() if readers or cls not in elsewhere]
+            found.setdefault(value.cls, {})[loader] = None
+    return found
 
 
 def _surely_reading(program: Program, readers: list[Loader]) -> list[Loader]:
     """Of what reads a dataset, without loaders that have workers, as far as can be seen, for another of the datasets
     that they choose from, where one without any reads it, too."""
-    idle = [reader for reader in readers if reader.has_no_workers]
+    idle = {reader: None for reader in readers if reader.has_no_workers}
     return [r for r in readers if not idle or r in idle or not _may_read_another(program, r, idle)]
 
 
-def _may_read_another(program: Program, reader: Loader, idle: list[Loader]) -> bool:
+def _may_read_another(program: Program, reader: Loader, idle: Collection[Loader]) -> bool:
     """Whether a loader reads one of several datasets: with workers for some alone, or by a name of its own, where the
     others all choose from the same ones by another name."""
     choice = {value.cls for value in read_by(program, reader)}

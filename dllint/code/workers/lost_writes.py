@@ -111,7 +111,7 @@ class _Search:
         for module in self.program.modules_with(self.write.name):
             if module.is_test and not self.write.step.scope.module.is_test:
                 continue
-            for scope in module.scopes_around(module.lines_with(self.write.name)):
+            for scope in module.scopes_with(self.write.name):
                 if scope not in self.inside and scope.name != "__init__":
                     attributes = (node for node in scope.index().attributes if node.attr == self.write.name)
                     plain = ((node, node.value) for node in attributes if _is_read(node))
