@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dllint.files import discover
+from dllint.files import Project, discover
 from dllint.finding import Finding
 from dllint.linter import Report, lint
 from dllint.records import replace
@@ -100,6 +100,15 @@ def run(path: Path, select: Iterable[str] = ()) -> Report:
     """Lint `path` with the default rules and those of `select`."""
     settings = replace(Settings(), extend_select=tuple(sorted(set(select))))
     return lint(discover([str(path)], settings, None), settings)
+
+
+def discovered(folder: Path, files: dict[str, str]) -> tuple[Sequence[Project], Settings]:
+    """The projects that these files (name -> text) make in a folder, and settings to lint them in this process."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    settings = replace(Settings(), jobs=1)
+    return discover([str(folder)], settings, None), settings
 
 
 def lint_texts(files: dict[str, str], code: str) -> list[Finding]:

@@ -32,7 +32,7 @@ from dllint.code.workers.variation import Variation
 from dllint.finding import Related
 
 if TYPE_CHECKING:
-    from dllint.code.handles.shared_names import Shared
+    from dllint.code.handles.shared_names import ClassHandles, Shared
     from dllint.code.language.lines import ByLine
     from dllint.code.language.replaced import Replacement
     from dllint.code.language.stores import Store
@@ -156,7 +156,7 @@ class Facts:
         self.building_scopes: set[Scope] = set()
         """The functions that build loaders."""
         self.building_modules: set[Module] = set()
-        self.class_handles_by_name_memo: dict[Module, dict[str, list[tuple[int, tuple[ClassScope, Shared]]]]] = {}
+        self.class_handles_memo: dict[Module, ClassHandles] = {}
         self.shared_by_name_memo: dict[Module, dict[str, list[tuple[int, Shared]]]] = {}
         self.shared_names_memo: dict[Module, list[Shared]] = {}
         self.imported_names_memo: dict[Module, dict[str, Shared]] = {}

@@ -63,6 +63,11 @@ class Plan:
         """The file of the project at a path as it is written in a file of `folder`."""
         return self.files.get(os.path.normpath(os.path.join(folder, path)))
 
+    @cached_property
+    def by_path(self) -> dict[str, DeployFile]:
+        """The files by the paths that they are shown with."""
+        return {file.path: file for file in self.files.values()}
+
     def of_kind(self, *kinds: Kind) -> list[DeployFile]:
         """The files of these kinds, in the order of their paths."""
         if kinds not in self._of_kinds:

@@ -65,7 +65,7 @@ def _written_at(workload: Workload, plan: Plan) -> Location:
     if not any(_SHM in word for word in workload.start.words):
         image = built_for(workload, plan)
         return image.run_at(_SHM) if image is not None else workload.at
-    file = next((file for file in plan.files.values() if file.path == workload.path), None)
+    file = plan.by_path.get(workload.path)
     below = enumerate(file.lines[workload.at.row - 1 :], workload.at.row) if file is not None else ()
     row = next((row for row, line in below if "mount" in line and _SHM in line), None)
     return file.line_at(row) if file is not None and row is not None else workload.at

@@ -100,7 +100,8 @@ def is_explained(training: Training) -> bool:
     own, plan = training.workload.path, training.plan
     if plan.shared(_is_explained_somewhere) or plan.shared(is_given_by_code):
         return True
-    return any(file.path == own and _EXPLAINS.search(file.data) for file in plan.files.values())
+    file = plan.by_path.get(own)
+    return file is not None and _EXPLAINS.search(file.data) is not None
 
 
 def _is_explained_somewhere(plan: Plan) -> bool:

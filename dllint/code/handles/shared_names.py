@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from operator import itemgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from dllint.code.handles import guards, lazy_handles, opened
 from dllint.code.handles.lazy_handles import Lazy, Use
 from dllint.code.handles.opened import Handle
-from dllint.code.language import conditions, fields
+from dllint.code.language import classes, conditions, fields
 from dllint.code.language.bindings import Binding
 from dllint.code.language.containers import is_made_empty, is_none
 from dllint.code.language.links import block_of
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from dllint.code.program import Program
     from dllint.code.workers.reach import Step
 
-_T = TypeVar("_T")
 _ATTRIBUTE = pattern(rb"[ \t]*\.[ \t]*(\w+)")
 _ASSIGNS = pattern(rb"[ \t]*(?::[^=\n]{0,200})?=(?!=)")
 
@@ -107,23 +106,23 @@ def _attribute(scope: Scope, name: str, attribute: str) -> ast.AST | None:
     return next((n for n in scope.index().attributes if n.attr == attribute and dotted(n.value) == name), None)
 
 
-def _read_among(names: Collection[str], named: dict[str, list[tuple[int, _T]]]) -> list[_T]:
+def _read_among(names: Collection[str], named: dict[str, list[tuple[int, Shared]]]) -> list[Shared]:
     """What goes by names that are read, in its own order: a file has many of these, and a function reads few names."""
-    fewer = [name for name in names if name in named] if len(names) < len(named) else [n for n in named if n in names]
-    return [found for _, found in sorted((item for name in fewer for item in named[name]), key=itemgetter(0))]
+    found = (item for name in _in_both(names, named) for item in named[name])
+    return [shared for _, shared in sorted(found, key=itemgetter(0))]
 
 
-def _numbered(found: Iterable[tuple[str, _T]]) -> dict[str, list[tuple[int, _T]]]:
-    by_name: dict[str, list[tuple[int, _T]]] = {}
-    for number, (name, one) in enumerate(found):
-        by_name.setdefault(name, []).append((number, one))
-    return by_name
+def _in_both(some: Collection[str], others: Collection[str]) -> list[str]:
+    fewer, more = (some, others) if len(some) < len(others) else (others, some)
+    return [name for name in fewer if name in more]
 
 
 def _by_name(program: Program, module: Module) -> dict[str, list[tuple[int, Shared]]]:
     memo = program.facts.shared_by_name_memo
     if module not in memo:
-        memo[module] = _numbered((shared.name, shared) for shared in of_module(program, module))
+        by_name = memo[module] = {}
+        for number, shared in enumerate(of_module(program, module)):
+            by_name.setdefault(shared.name, []).append((number, shared))
     return memo[module]
 
 
@@ -258,17 +257,40 @@ def _names(scope: Scope, is_wanted: Callable[[ast.AST | None], bool]) -> list[st
 def read_of_classes(entry: WorkerEntry) -> Iterator[tuple[Shared, Step, ast.AST, ClassScope]]:
     """The handles that worker code reads as attributes of a class, whether by an object of it or not."""
     for module in {step.scope.module: None for step in entry.code.steps}:
-        for cls, shared in _read_among(entry.code.attributes_read, _of_classes(entry.program, module)):
+        for cls, shared in _of_classes(entry.program, module).among(entry):
             read = next(entry.code.reads(cls, shared.name), None)
             if read is not None and reaches(entry, shared):
                 yield shared, *read, cls
 
 
-def _of_classes(program: Program, module: Module) -> dict[str, list[tuple[int, tuple[ClassScope, Shared]]]]:
-    memo = program.facts.class_handles_by_name_memo
+class ClassHandles:
+    """The handles that the classes of one module have, by their names and classes."""
+
+    def __init__(self, program: Program, module: Module) -> None:
+        self._all = [(cls, shared) for cls in module.classes for shared in _of_class(program, cls)]
+        self._by_name: dict[str, dict[ClassScope, list[int]]] = {}
+        """Under each class those of its own, and those of the classes that derive from it."""
+        for number, (cls, shared) in enumerate(self._all):
+            by_class = self._by_name.setdefault(shared.name, {})
+            for base in classes.project_mro(program.evaluator, cls):
+                by_class.setdefault(base, []).append(number)
+
+    def among(self, entry: WorkerEntry) -> list[tuple[ClassScope, Shared]]:
+        """Those that may be what worker code reads of a class, of one that it derives from, or of one that does."""
+        found: set[int] = set()
+        for name in _in_both(entry.code.attributes_read, self._by_name):
+            by_class = self._by_name[name]
+            for owner in entry.code.owners(name):
+                found.update(by_class.get(owner, ()))
+                for base in classes.project_mro(entry.program.evaluator, owner):
+                    found.update(number for number in by_class.get(base, ()) if self._all[number][0] is base)
+        return [self._all[number] for number in sorted(found)]
+
+
+def _of_classes(program: Program, module: Module) -> ClassHandles:
+    memo = program.facts.class_handles_memo
     if module not in memo:
-        found = ((cls, shared) for cls in module.classes for shared in _of_class(program, cls))
-        memo[module] = _numbered((one[1].name, one) for one in found)
+        memo[module] = ClassHandles(program, module)
     return memo[module]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -268,7 +269,7 @@ def is_dataset_class(program: Program, cls: ClassScope) -> bool:
 
 def find(program: Program) -> list[Dataset]:
     """All datasets of a program: by their bases, and duck-typed classes that a loader is given."""
-    by_class: dict[ClassScope, Collection[Loader]] = {}
+    by_class: dict[ClassScope, Iterable[Loader]] = {}
     for module in program.parsed_seeds:
         names = program.facts.dataset_class_names
         for cls in module.classes:
@@ -295,11 +296,11 @@ def _readers(program: Program) -> dict[ClassScope, dict[Loader, None]]:
 def _surely_reading(program: Program, readers: list[Loader]) -> list[Loader]:
     """Of what reads a dataset, without loaders that have workers, as far as can be seen, for another of the datasets
     that they choose from, where one without any reads it, too."""
-    idle = {reader: None for reader in readers if reader.has_no_workers}
+    idle = {reader for reader in readers if reader.has_no_workers}
     return [r for r in readers if not idle or r in idle or not _may_read_another(program, r, idle)]
 
 
-def _may_read_another(program: Program, reader: Loader, idle: Collection[Loader]) -> bool:
+def _may_read_another(program: Program, reader: Loader, idle: AbstractSet[Loader]) -> bool:
     """Whether a loader reads one of several datasets: with workers for some alone, or by a name of its own, where the
     others all choose from the same ones by another name."""
     choice = {value.cls for value in read_by(program, reader)}

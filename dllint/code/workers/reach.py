@@ -146,6 +146,18 @@ class WorkerCode:
         """The names of all attributes that worker code reads, of whatever object."""
         return self._loads
 
+    def owners(self, attribute: str) -> set[ClassScope]:
+        """The classes that worker code reads an attribute of, or of whose objects it does."""
+        found: set[ClassScope] = set()
+        for step, node in self._loads.get(attribute, ()):
+            receiver = step.frame.receiver
+            if self._is_own(step, node):
+                found |= {receiver.cls} if receiver is not None else set()
+                continue
+            values = self.program.evaluator.values(node.value, step.frame)
+            found |= {value.cls for value in values if isinstance(value, (ClassRef, Instance))}
+        return found
+
     def reads(self, owner: ClassScope, attribute: str) -> Iterator[tuple[Step, ast.Attribute]]:
         """Where worker code reads an attribute of an object of class `owner`."""
         ev = self.program.evaluator
