@@ -265,7 +265,9 @@ def _parse_toml(data: bytes, path: str, *, strict: bool) -> dict[str, Any]:
         document: dict[str, Any] = tomllib.loads(data.decode("utf-8-sig"))
     except ValueError as error:
         if strict or b"[tool.dllint" in _letters(data):
-            raise SettingsError(f"{path}: not valid TOML: {error}") from None
+            # What `int` says of thousands of digits speaks of Python, not of the file.
+            reason = "a number has too many digits" if type(error) is ValueError else error
+            raise SettingsError(f"{path}: not valid TOML: {reason}") from None
         return {}
     return document
 

@@ -82,7 +82,7 @@ def shm_not_effective(training: Training) -> Iterator[Finding]:
         if flaw.kind is FlawKind.NOT_EFFECTIVE:
             yield RULE.finding(
                 flaw.at,
-                f"{flaw.what}; {training.subject} still runs on the default 64 MB of /dev/shm",
+                f"{flaw.clause}; {training.subject} still runs on the default 64 MB of /dev/shm",
                 help=workload.launcher.says(size_for(training), flaw.instead),
                 related=training.related(),
                 symbol=workload.name,

@@ -72,7 +72,7 @@ def invalid_shm_size(training: Training) -> Iterator[Finding]:
         if flaw.kind is FlawKind.REFUSED:
             yield RULE.finding(
                 flaw.at,
-                f"{flaw.what} ({training.subject})",
+                f"{flaw.clause} ({training.subject})",
                 help=workload.launcher.says(size_for(training), flaw.instead),
                 related=training.related(),
                 symbol=workload.name,

@@ -315,6 +315,12 @@ def test_ten_thousand_files_are_found_in_a_blink(here: Path) -> None:
     assert time.perf_counter() - start < 1
 
 
+def test_a_number_that_python_does_not_read_is_told_in_our_words(here: Path) -> None:
+    (here / "a.py").write_text("from torch.utils.data import DataLoader\nworkers = " + "9" * 5000 + "\n")
+    (finding,) = lint([only(".")], Settings()).findings
+    assert finding.message.endswith("a number has more digits than Python reads, unless it is written in hexadecimal")
+
+
 def test_a_folder_that_cannot_be_listed_is_reported(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(here, "a.py", "locked/b.py", ".venv/c.py")
     scandir = os.scandir

@@ -195,6 +195,7 @@ def test_values_are_read(tmp_path: Path, line: str, field: str, value: object) -
         ('severity = { DLL101 = "fatal" }', '"error", "warning" or "info"'),
         ('per-file-ignores = ["DLL1"]', "a table from globs"),
         ("select = [", "not valid TOML"),
+        (f"max-workers = {'9' * 5000}", "not valid TOML: a number has too many digits"),
     ],
 )
 def test_a_mistake_is_told_with_file_key_and_what_is_allowed(tmp_path: Path, line: str, told: str) -> None:

@@ -12,12 +12,14 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from dllint.finding import Location, Related
+from dllint.patterns import pattern
 from dllint.records import dataclass, field
 
 if TYPE_CHECKING:
     from dllint.code.loaders.loader import Loader
 
 _T = TypeVar("_T")
+_LONG_TEXT = pattern(r"`([^`]{40})[^`]{40,}`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,11 @@ class Flaw:
     """One clause for the message: "`build.shm_size` concerns the build alone"."""
     instead: str = ""
     """What to write instead; empty for the launcher's usual advice."""
+
+    @property
+    def clause(self) -> str:
+        """The clause, with no more of a long text in it than tells which one it is."""
+        return _LONG_TEXT.sub(r"`\1...`", self.what)
 
 
 class Launcher(NamedTuple):

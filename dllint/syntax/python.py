@@ -18,6 +18,8 @@ from dllint.syntax import newer
 
 _LONGEST_LINE = 1_000
 """Characters of a line with an error that are searched for newer syntax."""
+_TOO_MANY_DIGITS = "integer string conversion"
+"""In what Python says of a number with thousands of digits, which is advice for the program that reads it."""
 MAX_BYTES = 8_000_000
 """A larger file is generated; reading it as a tree would take seconds and gigabytes."""
 
@@ -152,6 +154,8 @@ def parse(source: Source, parsed: ast.Module | None = None) -> ast.Module:
     except SyntaxError as error:
         row = max(error.lineno or 1, 1)
         reason, needs = error.msg or "invalid syntax", newer.needed(source.line(row)[:_LONGEST_LINE])
+        if _TOO_MANY_DIGITS in reason:
+            reason = "a number has more digits than Python reads, unless it is written in hexadecimal"
         raise CannotParseError(reason, row, max(error.offset or 1, 1), needs) from None
     except RecursionError:
         raise CannotParseError("nested too deeply") from None

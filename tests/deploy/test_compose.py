@@ -20,6 +20,11 @@ def service(folder: Path, lines: str, rest: str = "") -> Workload:
     return workloads_of(folder, {"compose.yaml": text})["train"]
 
 
+def test_a_long_size_is_told_by_its_start(tmp_path: Path) -> None:
+    (flaw,) = service(tmp_path, f"    shm_size: {'9' * 5000}\n").flaws
+    assert flaw.clause == f"compose refuses the size `{'9' * 40}...`"
+
+
 def test_a_service_has_its_place_image_command_and_limits(tmp_path: Path) -> None:
     found = service(
         tmp_path,

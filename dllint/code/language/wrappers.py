@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dllint.code.language import classes, conditions
 from dllint.code.language.callables import innermost
 from dllint.code.language.links import parent, scope_of
+from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
 from dllint.code.language.values import ClassRef, Frame, Function, Instance, Product, Value
 
@@ -93,14 +94,22 @@ def stored_later(program: Program, method: FunctionScope) -> Iterator[tuple[ast.
     of_class = _class_decorators(program, owner)
     named = program.modules_with(f".{method.name} =", owner.name)
     for module in dict.fromkeys([*named, *(scope.module for scope in of_class)]):
-        for write, scope in module.writes_of(method.name):
-            value = write.binding.value
-            is_made = isinstance(value, ast.Call) and _takes(value, method.name)
-            is_plain = isinstance(value, (ast.Name, ast.Lambda))
-            if write.element or not (is_made or is_plain) or not isinstance(value, ast.expr):
-                continue
-            if scope in of_class or _is_class(program, write.target.value, Frame(scope), owner):
+        for value, holder, scope in _stores_in(program, module, method.name):
+            if scope in of_class or _is_class(program, holder, Frame(scope), owner):
                 yield value, Frame(scope)
+
+
+def _stores_in(program: Program, module: Module, name: str) -> list[tuple[ast.expr, ast.expr, Scope]]:
+    """What a module stores under an attribute that may be a method, on what, and where."""
+    memo = program.method_stores_memo
+    if (module, name) not in memo:
+        writes = ((write, write.binding.value, scope) for write, scope in module.writes_of(name) if not write.element)
+        memo[module, name] = [
+            (value, write.target.value, scope)
+            for write, value, scope in writes
+            if isinstance(value, (ast.Name, ast.Lambda)) or (isinstance(value, ast.Call) and _takes(value, name))
+        ]
+    return memo[module, name]
 
 
 def _takes(call: ast.Call, name: str) -> bool:
