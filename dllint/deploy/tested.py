@@ -31,8 +31,8 @@ def only_tests(commands: list[list[str]]) -> bool:
 
 def tests_start_workers(found: Training, image: Image | None) -> bool:
     """Whether a test that the commands may run builds a loader that may have workers, as far as tests are seen."""
-    loaders = found.plan.program.loaders
-    modules = {loader.module.absolute for loader in loaders if loader.module.is_test and not loader.has_no_workers}
+    loaders = (loader for loader in found.plan.program.loaders if loader.module.is_test and loader.speaks_of_workers)
+    modules = {loader.module.absolute for loader in loaders if not loader.has_no_workers}
     if not modules:
         return False
     places = tuple(_places(found, image))
