@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
+from dllint.deploy.around import LoadersAround
 from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.loading import ByHand, has_no_loaders, leaves_workers_out, may_load
-from dllint.deploy.nearest import folders_in_common
 from dllint.deploy.pages import is_shell_beside, is_to_work_in, session, speaks_of_else
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
@@ -30,7 +30,6 @@ from dllint.patterns import pattern
 from dllint.records import replace
 
 if TYPE_CHECKING:
-    from dllint.code.loaders.loader import Loader
     from dllint.deploy.plan import Plan
 
 _TRAINING_IMAGE = pattern(
@@ -68,8 +67,6 @@ _NO_TRAINER = pattern(
     re.IGNORECASE,
 )
 """What a container is called that does not train, where nothing but its image says that it might."""
-_NO_WITNESS = pattern(r"(?:^|[/\\_.-])bench(?:mark(?:s|ing)?)?[/\\_.-]|mnist", re.IGNORECASE)
-"""Files whose loaders do not tell what a project trains: its benchmarks, and the smallest of all examples."""
 _CHECKS = pattern(r"(?:^|/)tests?/|(?:^|[/_.-])(?:check|lint|import|verify)(?:s|er|ing)?[_.-]", re.IGNORECASE)
 """What a script is called that only checks the code."""
 _WORKERS_GIVEN = pattern(rb"\b\w*num_workers\w*[ \t]*=[ \t]*([^\s,)=]+)")
@@ -99,7 +96,7 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
         return None
     if only_tests(commands) and not tests_start_workers(found, image):
         return None
-    if not found.runs and (_project_has_no_workers(plan) or _serves(commands)):
+    if not found.runs and (plan.shared(LoadersAround).have_no_workers(image) or _serves(commands)):
         return None
     found.why = _why(workload, plan, image, commands, found)
     if found.why:
@@ -147,24 +144,11 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
         return carries
     if name and workload.launcher.checks and tests_start_workers(found, image):
         return f"{carries}, and its tests build loaders"
-    found.beside = _nearest_working(found, image)
+    found.beside = plan.shared(LoadersAround).nearest_with_workers(image, workload.folder)
     found.is_sure = found.beside is not None
     if found.beside is None:
         return carries if name else ""
     return f"{carries}, and {os.path.basename(found.beside.path)} starts DataLoader workers"
-
-
-def _working(plan: Plan) -> list[Loader]:
-    """The loaders with workers of the project's code, tests, benchmarks and MNIST apart."""
-    working = (loader for loader in plan.program.loaders if loader.has_workers)
-    return [loader for loader in working if not loader.module.is_test and not _NO_WITNESS.search(loader.path)]
-
-
-def _nearest_working(found: Training, image: Image | None) -> Loader | None:
-    """The loader with workers that lies next to an image, or to what starts it; None where none is seen to have any."""
-    folder = found.workload.folder if image is None else image.file.folder
-    loaders = found.plan.shared(_working)
-    return max(loaders, key=lambda loader: folders_in_common(folder, loader.module.absolute), default=None)
 
 
 def _may_train_unseen(found: Training, plan: Plan) -> bool:
@@ -314,9 +298,3 @@ def _switches_workers_off(words: Sequence[str]) -> bool:
         if (value if equals else after) == "0" and _NO_WORKERS.fullmatch(name if name.startswith("-") else f"--{name}"):
             return True
     return False
-
-
-def _project_has_no_workers(plan: Plan) -> bool:
-    """Whether the project has loaders, and none of them has workers unless somebody asks for them."""
-    loaders = plan.program.loaders
-    return bool(loaders) and all(loader.has_no_workers or loader.defaults_to_no_workers for loader in loaders)
