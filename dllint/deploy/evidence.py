@@ -21,7 +21,7 @@ from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
 from dllint.deploy.stopped import stops_at_its_command
 from dllint.deploy.tested import RUNNERS, only_tests, runs_tests, tests_start_workers
-from dllint.deploy.told import is_tiny, is_written_in_place
+from dllint.deploy.told import is_called_a_trainer, is_tiny, is_written_in_place
 from dllint.deploy.tools import SERVES, is_tool, listens
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Start, Workload
@@ -131,7 +131,7 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     """The evidence that the image gives, where what runs in it says nothing."""
     workload = found.workload
     name = training_image(workload, image, plan)
-    if not name and not (image is not None and image.installs_torch and is_to_work_in(workload, image)):
+    if not name and not (image is not None and image.installs_torch and _is_for_training(found, image)):
         return ""
     if (not workload.launcher.checks and _NO_TRAINER.search(workload.name)) or speaks_of_else(workload, plan):
         return ""
@@ -149,6 +149,11 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     if found.beside is None:
         return carries if name else ""
     return f"{carries}, and {os.path.basename(found.beside.path)} starts DataLoader workers"
+
+
+def _is_for_training(found: Training, image: Image) -> bool:
+    """Whether people work in an image that torch is installed in, or it is called after what it is for."""
+    return is_to_work_in(found.workload, image) or is_called_a_trainer(found)
 
 
 def _may_train_unseen(found: Training, plan: Plan) -> bool:

@@ -14,6 +14,7 @@ from dllint.deploy.makefiles import Goals, goals_of, of_targets
 from dllint.deploy.nearest import closest, parts_of
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.wrappers import SHELLS
+from dllint.deploy.written_scripts import written_script
 from dllint.files import Kind
 from dllint.patterns import pattern
 from dllint.syntax.shell_tree import Arm
@@ -84,7 +85,9 @@ def _shell_script(name: str, folder: str, plan: Plan) -> list[Command] | None:
     """The commands of a shell script; None where it is none of the project's."""
     named = plan.called(os.path.basename(name), Kind.SHELL)
     found = closest(parts_of(name), named, folder)
-    return commands_of(found, plan) if found is not None else [] if named else None
+    if found is None and not named:
+        return written_script(os.path.basename(name), plan)
+    return commands_of(found, plan) if found is not None else []
 
 
 def _come_to(script: Iterable[Command], passed: list[str]) -> Iterator[Command]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy.commands import Script, commands_in
 from dllint.deploy.dockerfiles import Copy, Stage, brings_packages, stage_called, stages
+from dllint.deploy.published import published_as
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Build, Flaw, FlawKind, SharedMemory, ShmSource, Workload
 from dllint.files import Kind
@@ -271,7 +272,8 @@ class Images:
             return self.of_build(workload.build, workload.at, file)
         if workload.image is None or not workload.image.value:
             return None
-        return _look_up(workload.image.value, self._tagged)
+        tag = workload.image.value
+        return _look_up(tag, self._tagged) or published_as(tag, self.every, self._plan)
 
     @cached_property
     def by_command(self) -> dict[str, Image]:

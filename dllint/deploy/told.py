@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from dllint.deploy.tools import is_tool
 from dllint.kinds import Kind
 from dllint.patterns import pattern
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from dllint.deploy.training import Training
 
 _TINY = "mnist"
+_CALLED_TRAINER = pattern(r"train(?:er|ing)?(?![a-z])", re.IGNORECASE)
 _TRAINER = pattern(r"\b(?:from|import)[ \t]+(?:transformers|trl)\b(?s:.)*Trainer\(")
 _LOADS = pattern(r"num_workers|DataLoader|data_loader")
 
@@ -32,6 +34,15 @@ def is_tiny(found: Training, plan: Plan) -> bool:
 def _comes_from_tiny(script: str, plan: Plan) -> bool:
     path = re.compile(rf"\S*{_TINY}\S*/{re.escape(script)}(?!\S)", re.IGNORECASE)
     return any(path.search(file.text) for file in plan.of_kind(Kind.DOCKERFILE))
+
+
+def is_called_a_trainer(found: Training) -> bool:
+    """Whether a container with a GPU, or its image, is called after training, and nobody sees what runs in it."""
+    workload = found.workload
+    if not workload.gpus or found.runs or any(map(is_tool, found.commands)):
+        return False
+    image = (workload.image.value or "") if workload.image is not None else ""
+    return any(map(_CALLED_TRAINER.search, (workload.name, image.rpartition("/")[2].partition(":")[0])))
 
 
 def is_written_in_place(found: Training, plan: Plan) -> bool:
