@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _NAME = pattern(r"^[ \t]*name[ \t]*=[ \t]*[\"']([\w.-]+)[\"']", re.MULTILINE)
-_CLONE = pattern(r"\bgit clone\b[^\n&;|]*?[:/]([\w.-]+?)(?:\.git)?(?=[\s\"'&;|]|$)")
+_CLONE = pattern(r"\bgit clone\b[^\n&;|]*?[:/]([\w.-]+)/([\w.-]+?)(?:\.git)?(?=[\s\"'&;|]|$)")
 _BUILD_FOLDERS = frozenset({"docker", "build", "container", "containers", "images", "deploy", "ci"})
 """What folders are called that hold what an image is built from, whatever is in it."""
 _ALL = (".", "./")
@@ -30,23 +30,24 @@ def published_as(tag: str, images: Iterable[Image], plan: Plan) -> Image | None:
     """The one image of the project's Dockerfiles that is called as a name in a registry says; None for a name of one
     part, which docker looks for on the machine, and where no image or several are called so."""
     path, _, last = tag.partition("@")[0].rpartition("/")
-    wanted = _plain(last.partition(":")[0])
-    if not path or "$" in tag or len(wanted) < _FEW:
+    own = _plain(last.partition(":")[0])
+    if not path or "$" in tag or not own:
         return None
+    wanted = {own, _plain(path.rpartition("/")[2]) + own}  # `plants-train`, `plants/train`, `owner/plants`
     project = plan.shared(_project_names)
-    found = [image for image in images if wanted in _names_of(image, project, plan)]
+    found = [image for image in images if not wanted.isdisjoint(_names_of(image, project, plan))]
     return found[0] if len(found) == 1 else None
 
 
 def _names_of(image: Image, project: frozenset[str], plan: Plan) -> set[str]:
     """What an image may be called: the project, as it is called in the image, too, and the label of its Dockerfile."""
-    held = {_plain(name) for run in image.runs for name in _CLONE.findall(run.text)}
+    held = {_plain("".join(owner_and_name)) for run in image.runs for owner_and_name in _CLONE.findall(run.text)}
     held |= {_plain(os.path.basename(copy.target.rstrip("/"))) for copy in image.copies if copy.source in _ALL}
     names = {name for name in project | (held - _COMMON) if len(name) >= _FEW}
     label = _label(image, plan)
     if not label:
         return names
-    return {made for name in names for made in (name + label, label + name)} | {label}
+    return {made for name in names for made in (name + label, label + name)}
 
 
 def _label(image: Image, plan: Plan) -> str:
