@@ -53,8 +53,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dllint.basis import proven
-from dllint.code.language import choices
-from dllint.code.language.values import Const, External, Number, Product, Value
+from dllint.code.language import choices, classes
+from dllint.code.language.values import Const, External, Instance, Number, Product, Unknown, Value
 from dllint.code.loaders.loader import Loader, Option
 from dllint.code.processes.start_method import METHODS
 from dllint.finding import Failure, Finding, Related, Severity
@@ -86,6 +86,8 @@ def invalid_loader_value(loader: Loader) -> Iterator[Finding]:
         if len(constants) < len(option.defaults) or not verdicts or not all(verdicts):
             yield from _of_float_option(loader, option)
             continue
+        if _is_up_to_callers(option) or _is_set_from_outside(loader, option):
+            continue
         problem, moment = verdicts[0] or ("", "")
         yield RULE.finding(
             loader.where(name),
@@ -95,6 +97,21 @@ def invalid_loader_value(loader: Loader) -> Iterator[Finding]:
             symbol=loader.symbol,
             evidence=name,
         )
+
+
+def _is_up_to_callers(option: Option) -> bool:
+    """Whether it is the None by which a function that nobody is seen to call says that something has to be passed."""
+    uncalled = any(isinstance(value, Unknown) and value.uncalled for value in option.values)
+    return uncalled and any(isinstance(value, Const) and value.value is None for value in option.defaults)
+
+
+def _is_set_from_outside(loader: Loader, option: Option) -> bool:
+    """Whether it is an attribute that other code sets on the object: `data.num_workers = 4`."""
+    node, ev = option.argument.node if option.argument is not None else None, loader.program.evaluator
+    if not isinstance(node, ast.Attribute) or option.argument is None:
+        return False
+    holders = ev.values(node.value, option.argument.frame)
+    return any(isinstance(v, Instance) and classes.is_set_from_outside(ev, v.cls, node.attr) for v in holders)
 
 
 def _of_float_option(loader: Loader, option: Option) -> Iterator[Finding]:
