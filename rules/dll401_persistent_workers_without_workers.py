@@ -46,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.basis import proven
-from dllint.code.loaders import repairs
+from dllint.code.loaders import repairs, switched_off
 from dllint.code.loaders.loader import Loader
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
@@ -70,12 +70,13 @@ def persistent_workers_without_workers(loader: Loader) -> Iterator[Finding]:
     certain = persistent.is_certainly(True) and persistent.absent is False
     if not certain and not (loader.defaults_to_no_workers and loader.is_decided_apart(persistent)):
         return
-    if not loader.may_have_no_workers:
+    flag = None if loader.may_have_no_workers else switched_off.flag_with(loader, "persistent_workers")
+    if not loader.may_have_no_workers and flag is None:
         return
+    phrase = loader.zero_phrase() if flag is None else f"is 0 with {flag}"
     yield RULE.finding(
         loader.where("persistent_workers"),
-        f"persistent_workers=True needs workers, but num_workers {loader.zero_phrase()}: "
-        "ValueError when the loader is built",
+        f"persistent_workers=True needs workers, but num_workers {phrase}: ValueError when the loader is built",
         help="pass persistent_workers=num_workers > 0",
         related=loader.zero_related(),
         symbol=loader.symbol,

@@ -45,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.basis import proven
-from dllint.code.loaders import repairs
+from dllint.code.loaders import repairs, switched_off
 from dllint.code.loaders.loader import Loader
 from dllint.finding import Failure, Finding, Severity
 from dllint.rule import Rule
@@ -63,14 +63,17 @@ RULE = Rule(
 @RULE.check
 def prefetch_without_workers(loader: Loader) -> Iterator[Finding]:
     """Yield the loaders that prefetch with workers which they do not have."""
-    if not loader.is_refused_without_workers("prefetch_factor"):
+    refused = loader.is_refused_without_workers("prefetch_factor")
+    flag = None if refused else switched_off.flag_with(loader, "prefetch_factor")
+    if not refused and flag is None:
         return
     is_torch_1 = loader.program.pins_of(loader.module).torch_is_below((2, 0))
     if is_torch_1 and loader.option("prefetch_factor").constants() == [2]:
         return  # torch 1.x took its own default for "not given"
+    phrase = loader.zero_phrase() if flag is None else f"is 0 with {flag}"
     yield RULE.finding(
         loader.where("prefetch_factor"),
-        f"prefetch_factor needs workers, but num_workers {loader.zero_phrase()}: ValueError when the loader is built",
+        f"prefetch_factor needs workers, but num_workers {phrase}: ValueError when the loader is built",
         help="pass prefetch_factor only with workers: prefetch_factor=2 if num_workers > 0 else None",
         related=loader.zero_related(),
         symbol=loader.symbol,

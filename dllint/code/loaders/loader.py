@@ -324,7 +324,8 @@ class Loader:
         """Whether the project itself gives it zero workers on some way."""
         option = self.workers
         is_whole = option.absent is not None or not is_unknown(option.values)
-        return is_whole and any(isinstance(v, Const) and v.value == 0 for v in option.defaults)
+        zeros = (v for v in option.defaults if isinstance(v, Const) and v.value == 0)
+        return is_whole and any(not conditions.exclude(zero.node, self.call) for zero in zeros)
 
     def zero_phrase(self) -> str:
         """How num_workers comes to be zero, for messages: `is 0 here`, `is left out, so 0`, `can be 0`."""
