@@ -311,6 +311,13 @@ def _length(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     return (Const(len(spelled.items), call, frame.scope),)
 
 
+def _type(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
+    """The class of an object of the project: `type(self)`."""
+    found = ev.infer(call.args[0], frame) if len(call.args) == 1 else ()
+    owned = tuple(ClassRef(value.cls) for value in found if isinstance(value, Instance))
+    return owned if owned and len(owned) == len(found) else (Product("builtins.type", call, frame),)
+
+
 def _count(ev: Evaluator, call: ast.Call, frame: Frame) -> Values:
     return (Number(0, None, call),)
 
@@ -347,6 +354,7 @@ _HANDLERS: dict[str, Handler] = {
     "builtins.min": _extreme,
     "builtins.max": _extreme,
     "builtins.len": _length,
+    "builtins.type": _type,
     "torch.cuda.device_count": _count,
     "builtins.dict": collecting.dict_call,
     "collections.OrderedDict": collecting.ordered_dict_call,
