@@ -26,7 +26,7 @@ from dllint.code.language.values import (
 )
 from dllint.code.loaders.finding import is_loader
 from dllint.code.loaders.loader import Loader
-from dllint.code.processes import start_method
+from dllint.code.processes import decorated, start_method
 from dllint.code.processes.stand_ins import stands_in
 from dllint.code.workers import archives, datasets, holding, state
 from dllint.code.workers.datasets import Dataset
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _MOVE = (
     "define it at module level; what it closes over can become arguments of functools.partial or attributes of a class"
 )
+_WRAP = "put @functools.wraps(function) on it, so that pickle finds the decorated function by its name"
 _TO_MODULE = "move it to a module, a .py file beside the notebook, and import it from there"
 _ITERATORS = frozenset({"map", "filter", "zip", "enumerate", "reversed"})
 """What makes iterators that pickle takes, though it refuses generators."""
@@ -131,7 +132,7 @@ def _of_callable(program: Program, value: Value, by: str) -> Iterator[Unpicklabl
                 yield from _of_callable(program, given, f"within the partial {by}")
         target = target.target
     if isinstance(target, (Function, Product)):
-        found = refused(target, by)
+        found = refused(target, by) or _refused_decorated(program, target, by)
         if found is not None:
             yield found
     elif isinstance(target, Instance):
@@ -153,7 +154,7 @@ def _of_object(program: Program, value: Instance) -> Iterator[Unpicklable]:
         if isinstance(target, Function) and stands_in(program, target, item.frame):
             continue
         by = f"on {value.cls.name}, as {item.path}"
-        found = refused(target, by, item)
+        found = refused(target, by, item) or _refused_decorated(program, target, by, item)
         if found is None and isinstance(target, Product) and _is_archive(program, item):
             error = apis.UNPICKLABLE["zipfile.ZipFile"]
             found = _made("the archive of numpy.load()", error, by, target.node, target.frame, item)
@@ -259,6 +260,17 @@ def _refused_function(value: Function, by: str, item: state.Item | None) -> Unpi
     else:
         return None
     return Unpicklable(what, error, by, _MOVE, scope.module.location(scope.node), _stored(item), scope.qualname)
+
+
+def _refused_decorated(program: Program, value: Value, by: str, item: state.Item | None = None) -> Unpicklable | None:
+    """A function that a decorator replaced by one of its own, without the name by which pickle would find it."""
+    inner = decorated.stands_for(program, value) if isinstance(value, Function) else None
+    if inner is None or not isinstance(value, Function):
+        return None
+    what = f"what the decorator makes of {value.scope.name}"
+    related = (Related(f"{value.scope.name} is decorated here", value.scope.module.location(value.scope.node)),)
+    location = inner.module.location(inner.node)
+    return Unpicklable(what, error_of(inner), by, _WRAP, location, (*related, *_stored(item)), value.scope.qualname)
 
 
 def _of_cell(scope: Scope, kind: str, by: str, item: state.Item | None = None) -> Unpicklable:
