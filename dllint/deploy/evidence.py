@@ -17,6 +17,7 @@ from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.loading import ByHand, has_no_loaders, leaves_workers_out, may_load
 from dllint.deploy.pages import is_shell_beside, is_to_work_in, session, speaks_of_else
+from dllint.deploy.published import label_of
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
 from dllint.deploy.stopped import stops_at_its_command
@@ -63,7 +64,7 @@ _TRAINS = pattern(
 )
 _NO_TRAINER = pattern(
     r"(?:^|[_.-])(?:infer(?:ence)?|predict(?:ion|or)?|serv(?:e|ing)|api|export|tensorboard|mlflow|(?:web[_-]?)?ui"
-    r"|dashboard|client|tests?|frontend|gradio|streamlit|demo|download(?:er)?|prepare|preprocess(?:ing|or)?|convert(?:er)?)$",
+    r"|dashboard|client|(?:unit)?tests?|unit|lint(?:er)?|checks?|qa|frontend|gradio|streamlit|demo|download(?:er)?|prepare|preprocess(?:ing|or)?|convert(?:er)?)$",
     re.IGNORECASE,
 )
 """What a container is called that does not train, where nothing but its image says that it might."""
@@ -133,7 +134,8 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     name = training_image(workload, image, plan)
     if not name and not (image is not None and image.installs_torch and _is_for_training(found, image)):
         return ""
-    if (not workload.launcher.checks and _NO_TRAINER.search(workload.name)) or speaks_of_else(workload, plan):
+    named = (workload.name, label_of(image, plan) if image is not None else "")
+    if (not workload.launcher.checks and any(map(_NO_TRAINER.search, named))) or speaks_of_else(workload, plan):
         return ""
     if is_shell_beside(workload, plan) or plan.shared(has_no_loaders):
         return ""

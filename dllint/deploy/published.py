@@ -44,13 +44,13 @@ def _names_of(image: Image, project: frozenset[str], plan: Plan) -> set[str]:
     held = {_plain("".join(owner_and_name)) for run in image.runs for owner_and_name in _CLONE.findall(run.text)}
     held |= {_plain(os.path.basename(copy.target.rstrip("/"))) for copy in image.copies if copy.source in _ALL}
     names = {name for name in project | (held - _COMMON) if len(name) >= _FEW}
-    label = _label(image, plan)
+    label = label_of(image, plan)
     if not label:
         return names
     return {made for name in names for made in (name + label, label + name)}
 
 
-def _label(image: Image, plan: Plan) -> str:
+def label_of(image: Image, plan: Plan) -> str:
     """What tells a Dockerfile from others: `train` of `Dockerfile.train`, `train.Dockerfile` and `train/Dockerfile`."""
     words = re.split(r"[.\-_]", image.file.name.lower())
     parts = [word for word in words if word not in ("dockerfile", "containerfile")]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.language.conditions import is_guarded
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope
-from dllint.code.language.values import ClassRef, Frame
+from dllint.code.language.values import ClassRef, Frame, Unknown
 from dllint.code.loaders.loader import Loader
 from dllint.code.workers.reach import Step, WorkerCode
 
@@ -62,6 +62,44 @@ def way_to(loader: Loader) -> Iterator[tuple[ast.AST, Module]]:
         frame = frame.caller
 
 
-def is_of_another_run(loader: Loader, script: Module) -> bool:
+def is_of_another_run(loader: Loader, script: Module, reached: Iterable[Module]) -> bool:
     """Whether a module builds a loader where it is the script that runs, and another one is."""
-    return any(module is not script and is_guarded(node) for node, module in way_to(loader))
+    if any(module is not script and is_guarded(node) for node, module in way_to(loader)):
+        return True
+    return _is_main_of_another(loader, script, reached)
+
+
+def _is_main_of_another(loader: Loader, script: Module, reached: Iterable[Module]) -> bool:
+    """Whether the function that the way to a loader starts in is only called where its own module runs as a script:
+    nothing else names it, but to import it."""
+    frame = loader.frame
+    while frame.caller is not None:
+        frame = frame.caller
+    scope, module = frame.scope, frame.scope.module
+    if module is script or not isinstance(scope, FunctionScope) or scope.owner is not None:
+        return False
+    calls = module.calls_of(scope.name)
+    if not calls or not all(is_guarded(call) for call, _ in calls):
+        return False
+    return not any(_uses(other, scope.name) for other in {script, *reached} if other is not module)
+
+
+def _uses(module: Module, name: str) -> bool:
+    """Whether a module does anything with a name, or imports it as another; a function of its own is called so, too."""
+    lines = module.data.split(b"\n")
+    found = [lines[row - 1].strip() for row in module.lines_with(name) if row <= len(lines)]
+    if any(binding.kind == "scope" for binding in module.scope.bindings.get(name, ())):
+        return any(b"." + name.encode() in line for line in found)
+    return any(not line.startswith((b"from ", b"import ")) or b" as " in line for line in found)
+
+
+def called(loaders: list[Loader]) -> list[Loader]:
+    """The loaders without those of helpers that nothing in the project calls; all where there are no others."""
+    kept = [loader for loader in loaders if not _is_of_uncalled(loader)]
+    return kept or loaders
+
+
+def _is_of_uncalled(loader: Loader) -> bool:
+    """Whether what a loader goes through is the parameter of a function that nobody is seen to call."""
+    given = loader.dataset_values()
+    return bool(given) and all(isinstance(value, Unknown) and value.uncalled for value in given)

@@ -112,11 +112,13 @@ def _copied_loaders(image: Image, plan: Plan) -> list[Loader]:
     """The loaders with workers in scripts that are copied into an image."""
     context = _context(image, plan)
     sources = [os.path.normpath(os.path.join(context, copy.source)) for copy in image.copies]
-    return [
-        loader
-        for loader in plan.program.loaders
-        if loader.has_workers and not loader.module.is_test and any(_holds(s, loader.module.absolute) for s in sources)
-    ]
+    working = [loader for loader in plan.program.loaders if loader.has_workers and not loader.module.is_test]
+    held = [loader for loader in working if any(_holds(source, loader.module.absolute) for source in sources)]
+    if not held:
+        return held
+    from dllint.deploy.reached import called
+
+    return called(held)
 
 
 def _context(image: Image, plan: Plan) -> str:
