@@ -253,7 +253,7 @@ class Program:
             holders = [self.mentions.of(word) for text in sought for word in _WORD.findall(text)]
             common = set(holders[0]).intersection(*holders[1:])
             longer = [text for text in sought if not _WORD.fullmatch(text)]
-            found = [m for m in holders[0] if m in common and all(text in m.data for text in longer)]
+            found = [m for m in holders[0] if m in common and all(m.has(text) for text in longer)]
             self._with_texts[texts] = found
         return self._with_texts[texts]
 

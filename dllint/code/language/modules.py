@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from dllint.code.language.bindings import AttributeWrite, Binding
-from dllint.code.language.outlines import Outline, import_statements, occurrences, outline, words
+from dllint.code.language.outlines import Outline, import_statements, occurrences, outline, places, words
 from dllint.code.language.scopes import ClassScope, FunctionScope, ModuleScope, Scope
 from dllint.code.language.watched import WATCHED
 from dllint.finding import Location
@@ -22,12 +22,16 @@ from dllint.syntax.python import CannotParseError, Data, Source, parse
 
 _FEW = 8
 """Questions about the words of one file that are answered by a search each; for more, they are taken apart once."""
+_OFTEN = 400
+"""Searches through one file; for more, it is written down where its words stand."""
 _CELL = b"# %%"
 _RENAMED = pattern(rb"[ \t]+as[ \t]+(\w+)")
 """Behind a name: what an import calls it instead."""
 _AS = b" as "
 _LAST_WORD = pattern(rb"(\w{1,80})\Z")
 _FIRST_WORD = pattern(rb"\w+")
+_AROUND_WORD = pattern(rb"([^\w\x80-\xff]+)(\w+)[^\w\x80-\xff]")
+"""The start of a text that stands around a whole word: `.name =`."""
 _ASSIGNED = pattern(rb"[ \t]*(\w+)[ \t]*=[ \t]*(?:\w{1,60}\.){0,6}")
 _ENDS = pattern(rb"[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
 """Before and behind a name: a line that only gives it another one."""
@@ -62,6 +66,7 @@ class Module:
         """What cannot be parsed in it, though the rest can: cells of a notebook."""
         self._scope: ModuleScope | None = None
         self._asked = 0
+        self._searched = 0
         self._has: dict[bytes, bool] = {}
         self._lines_with: dict[str, list[int]] = {}
         self._scopes_with: dict[str, list[Scope]] = {}
@@ -154,8 +159,7 @@ class Module:
     def lines_with(self, word: str) -> list[int]:
         """The lines (from 1) that hold `word` as a whole identifier."""
         if word not in self._lines_with:
-            places = occurrences(self.data, word.encode()) if self.holds(word.encode()) else ()
-            self._lines_with[word] = self._lines_of(places)
+            self._lines_with[word] = self._lines_of(self._places_of(word.encode()))
         return self._lines_with[word]
 
     @property
@@ -173,8 +177,31 @@ class Module:
         if text in WATCHED:
             return text in self.outline.held
         if text not in self._has:
-            self._has[text] = text in self.data
+            self._has[text] = self._spells(text)
         return self._has[text]
+
+    def _spells(self, text: bytes) -> bool:
+        around = _AROUND_WORD.match(text)
+        if around is None or not self._is_searched_often():
+            return text in self.data
+        before = len(around[1])
+        return any(at >= before and self.data.startswith(text, at - before) for at in self._places_of(around[2]))
+
+    def _is_searched_often(self) -> bool:
+        """Whether a search from end to end, once more, costs more than to look up where its words stand."""
+        self._searched += 1
+        return self._searched > _OFTEN
+
+    def _places_of(self, word: bytes) -> Iterable[int]:
+        """Where `word` stands as a whole identifier."""
+        if not self.holds(word):
+            return ()
+        is_known = self._is_searched_often() and word in self.words
+        return self._places.get(word, ()) if is_known else occurrences(self.data, word)
+
+    @cached_property
+    def _places(self) -> dict[bytes, list[int]]:
+        return places(self.data)
 
     def holds(self, name: bytes) -> bool:
         """Whether an identifier stands in the file, be it in a comment or a text."""
@@ -215,15 +242,14 @@ class Module:
         if not self.is_python:
             return self.lines_with(name)
         data, word = self.data, name.encode()
-        places = occurrences(data, word) if self.holds(word) else ()
-        return self._lines_of(at for at in places if _CALLED.match(data, at + len(word)))
+        return self._lines_of(at for at in self._places_of(word) if _CALLED.match(data, at + len(word)))
 
     def _lines_writing(self, name: str) -> list[int]:
         """The lines that may hold a store to an attribute, by what stands before it there."""
         if not self.is_python:
             return self.lines_with(name)
         data, word = self.data, name.encode()
-        places = occurrences(data, word) if self.holds(word) else ()
+        places = self._places_of(word)
         return self._lines_of(at for at in places if data[max(0, at - _NEAR) : at].rstrip(_BLANKS)[-1:] in _STORED)
 
     def _lines_of(self, places: Iterable[int]) -> list[int]:
@@ -260,7 +286,7 @@ class Module:
         return self._names_of[name]
 
     def _renamed(self, name: str) -> Iterator[str]:
-        for at in occurrences(self.data, name.encode()) if self.lines_with(name) else ():
+        for at in self._places_of(name.encode()):
             line = self.data[self.data.rfind(b"\n", 0, at) + 1 : at]
             renamed = _RENAMED.match(self.data, at + len(name)) or (
                 _ENDS.match(self.data, at + len(name)) and _ASSIGNED.fullmatch(line)

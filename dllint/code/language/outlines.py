@@ -20,6 +20,7 @@ _CLASS = pattern(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
 _BASE = pattern(rb"(?<![\w.])([\w.]+)\s*(?:\[[^\[\]]*\]\s*)?(?=,|$|\()")
 _CONTINUED = (b"\\\n", b"\\\r\n")
 _IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_").union(range(128, 256))
+_WORD = pattern(rb"[\w\x80-\xff]+")
 _BETWEEN_WORDS = bytes(byte if byte in _IDENTIFIER else ord(" ") for byte in range(256))
 """Makes a space of every byte that no identifier holds."""
 
@@ -114,6 +115,14 @@ def defined_names(data: bytes) -> Iterator[bytes]:
 def words(data: bytes) -> frozenset[bytes]:
     """All identifiers and other words in `data`, those of comments and texts included."""
     return frozenset(data.translate(_BETWEEN_WORDS).split())
+
+
+def places(data: bytes) -> dict[bytes, list[int]]:
+    """Where each identifier or other word stands in `data`."""
+    found: dict[bytes, list[int]] = {}
+    for match in _WORD.finditer(data):
+        found.setdefault(match[0], []).append(match.start())
+    return found
 
 
 def occurrences(data: bytes, word: bytes) -> Iterator[int]:
