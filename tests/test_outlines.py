@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dllint.code.language.modules import Module
-from dllint.code.language.outlines import outline, outlines, words
+from dllint.code.language.outlines import occurrences, outline, outlines, places, words
 from dllint.code.language.watched import GATES
 
 TEXTS = {
@@ -74,3 +74,20 @@ def test_a_file_is_read_when_its_text_is_needed() -> None:
     late.outline = outline(TEXTS["model.py"])
     assert late.has(b"fork") and not late.has(b"DataLoader") and not reads
     assert late.has(b"import torch") and late.has(b"forked") and len(reads) == 1
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_words_stand_where_a_search_finds_them(name: str) -> None:
+    known = places(TEXTS[name])
+    assert known.keys() == words(TEXTS[name])
+    assert all(list(occurrences(TEXTS[name], word)) == at for word, at in known.items())
+
+
+def test_a_file_that_is_searched_often_answers_as_before() -> None:
+    text = b"".join(b"def build%d(a):\n    a.size%d = 1\n\n\nbuild%d(x)\n" % (n, n, n) for n in range(300))
+    module = Module("a.py", "/a.py", "a", False, text, True)
+    for number in range(300):
+        assert module.lines_with(f"build{number}") == [5 * number + 1, 5 * number + 5]
+        assert len(module.calls_of(f"build{number}")) == 1
+        assert len(module.writes_of(f"size{number}")) == 1
+        assert module.has(b".size%d =" % number) and not module.has(b".build%d =" % number)

@@ -249,8 +249,8 @@ class Module:
         if not self.is_python:
             return self.lines_with(name)
         data, word = self.data, name.encode()
-        places = self._places_of(word)
-        return self._lines_of(at for at in places if data[max(0, at - _NEAR) : at].rstrip(_BLANKS)[-1:] in _STORED)
+        found = self._places_of(word)
+        return self._lines_of(at for at in found if data[max(0, at - _NEAR) : at].rstrip(_BLANKS)[-1:] in _STORED)
 
     def _lines_of(self, places: Iterable[int]) -> list[int]:
         return sorted(set(map(self.line_of, places)))
