@@ -1,5 +1,5 @@
-"""Images that the project builds: by its commands (`docker build -t TAG -f FILE CONTEXT`), its docker-bake files, and
-the steps of its workflows, and what its Python does through the docker SDK."""
+"""Images that the project builds: by its commands (`docker build -t TAG -f FILE CONTEXT`), its docker-bake files, the
+steps of its workflows, and its Python through the docker SDK."""
 
 from __future__ import annotations
 
