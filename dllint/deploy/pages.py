@@ -44,8 +44,8 @@ def speaks_of_else(workload: Workload, plan: Plan) -> bool:
 def session(workload: Workload, plan: Plan) -> str:
     """What a Markdown page has people type in a container that it opens a shell in, up to where they leave it again, or
     to the end of a block that starts Python; empty where they are given something to run, or are not seen to leave."""
-    file = next((file for file in plan.of_kind(Kind.MARKDOWN) if file.path == workload.path), None)
-    if file is None or not _opens_shell(workload):
+    file = plan.by_path.get(workload.path)
+    if file is None or file.kind is not Kind.MARKDOWN or not _opens_shell(workload):
         return ""
     typed: list[str] = []
     is_code = continued = True
@@ -107,8 +107,8 @@ def _is_to_fill_in(command: tuple[str, ...]) -> bool:
 
 def _chapter(workload: Workload, plan: Plan) -> str:
     """The heading that a command of a Markdown page stands under; empty elsewhere."""
-    file = next((file for file in plan.of_kind(Kind.MARKDOWN) if file.path == workload.path), None)
-    before = file.lines[: workload.at.row - 1] if file is not None else []
+    file = plan.by_path.get(workload.path)
+    before = file.lines[: workload.at.row - 1] if file is not None and file.kind is Kind.MARKDOWN else []
     is_code = sum(line.lstrip().startswith(_FENCE) for line in before) % 2 == 1
     for line in reversed(before):
         if line.lstrip().startswith(_FENCE):

@@ -49,7 +49,7 @@ def is_written_in_place(found: Training, plan: Plan) -> bool:
     """Whether the scripts that run stand in the command, or in a ConfigMap beside it, train by the trainer of
     transformers or TRL, and say nothing of workers or loaders: its default is none."""
     text = "\n".join(found.words)
-    own = next((file for file in plan.files.values() if file.path == found.workload.path), None)
+    own = plan.by_path.get(found.workload.path)
     if own is not None and all(own.has(f"{os.path.basename(run.script)}:".encode()) for run in found.runs):
         text = own.text
     return _TRAINER.search(text) is not None and _LOADS.search(text) is None
