@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.deploy.nearest import folders_in_common
@@ -18,17 +20,20 @@ _NO_WITNESS = pattern(r"(?:^|[/\\_.-])bench(?:mark(?:s|ing)?)?[/\\_.-]|mnist", r
 """Files whose loaders do not tell what a project trains: its benchmarks, and the smallest of all examples."""
 
 
+_USES_TORCH = (b"import torch", b"from torch")
+
+
 class LoadersAround:
-    """The loaders in the folder that an image is built in, if there are any there; else those of the whole project."""
+    """The loaders in the home of an image: the next folder, from its Dockerfile's upwards, whose code uses torch."""
 
     def __init__(self, plan: Plan) -> None:
-        self._every = plan.program.loaders
+        self._plan = plan
         self._known: dict[str, list[Loader]] = {}
         self._working: dict[str, Loader | None] = {}
 
     def have_no_workers(self, image: Image | None) -> bool:
-        """Whether there are any, and none of them has workers unless somebody asks for them."""
-        loaders = self._around(image)
+        """Whether there are any, or any in the project, and none of them has workers unless somebody asks for them."""
+        loaders = self._around(image) or self._plan.program.loaders
         return bool(loaders) and all(loader.has_no_workers or loader.defaults_to_no_workers for loader in loaders)
 
     def nearest_with_workers(self, image: Image | None, folder: str) -> Loader | None:
@@ -46,9 +51,29 @@ class LoadersAround:
 
     def _around(self, image: Image | None) -> list[Loader]:
         if image is None:
-            return self._every
-        folder = image.file.folder.replace(os.sep, "/").rstrip("/") + "/"
-        if folder not in self._known:
-            within = [loader for loader in self._every if loader.module.absolute.startswith(folder)]
-            self._known[folder] = within or self._every
-        return self._known[folder]
+            return self._plan.program.loaders
+        home = self._home_of(image.file.folder.replace(os.sep, "/"))
+        if home not in self._known:
+            within = home.rstrip("/") + "/"
+            every = self._plan.program.loaders
+            self._known[home] = [loader for loader in every if loader.module.absolute.startswith(within)]
+        return self._known[home]
+
+    def _home_of(self, folder: str) -> str:
+        root = self._plan.root.replace(os.sep, "/")
+        while folder not in self._with_torch and len(folder) > len(root):
+            folder = posixpath.dirname(folder)
+        return folder
+
+    @cached_property
+    def _with_torch(self) -> set[str]:
+        """The folders in which, or below which, code uses torch."""
+        found: set[str] = set()
+        for module in self._plan.program.modules.by_file.values():
+            folder = posixpath.dirname(module.absolute)
+            if folder in found or module.is_test or not any(map(module.has, _USES_TORCH)):
+                continue
+            while folder not in found and len(folder) > 1:
+                found.add(folder)
+                folder = posixpath.dirname(folder)
+        return found

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from dllint.deploy.around import LoadersAround
@@ -141,6 +142,8 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
         return ""
     if image is not None and (_holds_no_loaders(image, plan) or _is_made_to_serve(image, found, plan)):
         return ""
+    if found.runs and all(map(_is_foreign, found.runs)):
+        return ""
     carries = f"its image, {name}, carries PyTorch" if name else "PyTorch is installed in its image"
     if name and (_says_so(found) or any(run.module is not None for run in found.runs)):
         return carries
@@ -151,6 +154,13 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     if found.beside is None:
         return carries if name else ""
     return f"{carries}, and {os.path.basename(found.beside.path)} starts DataLoader workers"
+
+
+def _is_foreign(run: ScriptRun) -> bool:
+    """Whether a module of somebody else's package runs, which is not called a training: `python -m picai_eval`."""
+    if run.module is not None or run.script in RUNNERS or "$" in run.script or _says_training(run.script):
+        return False
+    return ("-m", run.script) in pairwise(run.words)
 
 
 def _is_for_training(found: Training, image: Image) -> bool:

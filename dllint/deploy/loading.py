@@ -70,6 +70,11 @@ def may_load(modules: Iterable[Module], plan: Plan) -> bool:
     return False
 
 
+def starts_no_workers(library: str) -> bool:
+    """Whether a library, or module of Python itself, starts no workers of DataLoader by names that do not tell."""
+    return library in _HARMLESS or library in sys.stdlib_module_names
+
+
 def has_no_loaders(plan: Plan) -> bool:
     """Whether a project has code that uses torch, and nowhere speaks of loaders or what builds them."""
     own = _own_modules(plan)
@@ -153,6 +158,6 @@ def _tops(keyword: bytes, rest: bytes) -> list[str]:
 
 
 def _is_harmless(name: str, module: Module, plan: Plan) -> bool:
-    if name in _HARMLESS or name in sys.stdlib_module_names:
+    if starts_no_workers(name):
         return True
     return plan.program.modules.find(name, module) is not None

@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from dllint.deploy.loading import starts_no_workers
 from dllint.deploy.tools import is_tool
 from dllint.kinds import Kind
 from dllint.patterns import pattern
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 _TINY = "mnist"
 _CALLED_TRAINER = pattern(r"train(?:er|ing)?(?![a-z])", re.IGNORECASE)
-_TRAINER = pattern(r"\b(?:from|import)[ \t]+(?:transformers|trl)\b(?s:.)*Trainer\(")
+_TRAINS = pattern(r"\b(?:from|import)[ \t]+(?:transformers|trl)\b(?s:.)*Trainer\(|\.backward\(")
+_IMPORTED = pattern(r"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _LOADS = pattern(r"num_workers|DataLoader|data_loader")
 
 
@@ -47,9 +49,12 @@ def is_called_a_trainer(found: Training) -> bool:
 
 def is_written_in_place(found: Training, plan: Plan) -> bool:
     """Whether the scripts that run stand in the command, or in a ConfigMap beside it, train by the trainer of
-    transformers or TRL, and say nothing of workers or loaders: its default is none."""
+    transformers or TRL, whose default is no workers, or by hand, and neither they nor what they import speak of workers
+    or loaders."""
     text = "\n".join(found.words)
     own = plan.by_path.get(found.workload.path)
     if own is not None and all(own.has(f"{os.path.basename(run.script)}:".encode()) for run in found.runs):
         text = own.text
-    return _TRAINER.search(text) is not None and _LOADS.search(text) is None
+    if _TRAINS.search(text) is None or _LOADS.search(text) is not None:
+        return False
+    return all(map(starts_no_workers, _IMPORTED.findall(text)))
