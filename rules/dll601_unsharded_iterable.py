@@ -4,7 +4,8 @@
 
 Reports an `IterableDataset` whose `__iter__` passes on finite data of its own (files, listings, ranges) while nothing
 on the way asks which worker it runs in: not `__iter__`, a helper, the `worker_init_fn`, or a library that shards.
-Wrappers around other datasets, endless streams and loaders without workers are fine.
+Wrappers around other datasets, endless streams and loaders without workers are fine. So it does for pipelines of
+webdataset and for DataPipes that go into a loader with no `split_by_worker` or `sharding_filter` among their stages.
 
 ## Why it breaks workers
 
@@ -60,8 +61,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.basis import proven
-from dllint.code.workers import sharding
+from dllint.code.facts import WorkerEntry
+from dllint.code.language.values import Product
+from dllint.code.loaders.loader import Loader
+from dllint.code.workers import library_pipes, sharding
 from dllint.code.workers.datasets import Dataset
+from dllint.code.workers.worker_queries import asks_for_worker
 from dllint.finding import Failure, Finding, Related, Severity
 from dllint.rule import Rule
 
@@ -76,14 +81,25 @@ RULE = Rule(
 
 
 @RULE.check
-def unsharded_iterable(dataset: Dataset) -> Iterator[Finding]:
-    """Yield the iterable datasets that give all their data in every worker."""
-    if not dataset.is_iterable or not dataset.working_loaders:
-        return
-    if all(loader.workers.is_known and loader.workers.constants() == [1] for loader in dataset.working_loaders):
-        return  # a single worker gives each sample once
-    start = sharding.own_iter(dataset)
-    if start is None or sharding.asks_for_worker(dataset):
+def unsharded_iterable(entry: WorkerEntry) -> Iterator[Finding]:
+    """Yield the iterable datasets, and the pipelines of libraries, that give all their data in every worker."""
+    if all(map(_has_one_worker, entry.loaders)):
+        return  # or is read by nobody
+    if entry.dataset is not None:
+        yield from _of_dataset(entry.dataset)
+    elif not asks_for_worker(entry.program, entry.code.steps):
+        for made in library_pipes.read_whole(entry.program, entry.loaders[0]):
+            yield _of_pipeline(made, entry.loaders[0])
+
+
+def _has_one_worker(loader: Loader) -> bool:
+    """A single worker gives each sample once."""
+    return loader.workers.is_known and loader.workers.constants() == [1]
+
+
+def _of_dataset(dataset: Dataset) -> Iterator[Finding]:
+    start = sharding.own_iter(dataset) if dataset.is_iterable else None
+    if start is None or asks_for_worker(dataset.program, dataset.worker.steps):
         return
     found = sharding.own_source(dataset, start)
     if found is None:
@@ -100,3 +116,22 @@ def unsharded_iterable(dataset: Dataset) -> Iterator[Finding]:
         symbol=start.scope.qualname,
         evidence="__iter__",
     )
+
+
+def _of_pipeline(made: Product, loader: Loader) -> Finding:
+    scope, name = made.frame.scope, made.name.rpartition(".")[2]
+    is_web = made.name.startswith("webdataset.")
+    return RULE.finding(
+        scope.module.location(made.node),
+        f"this {name} gives all its data in every worker: with n workers each sample comes n times",
+        help=_WEB_HELP[name] if is_web else "put .sharding_filter() behind the source: torch shares out there",
+        related=[loader.related()],
+        symbol=scope.qualname,
+        evidence=name,
+    )
+
+
+_WEB_HELP = {
+    "DataPipeline": "put wds.split_by_worker behind the list of shards",
+    "WebDataset": "leave out workersplitter: it is wds.split_by_worker",
+}

@@ -81,7 +81,15 @@ from dllint.code.apis.reading import (
     READS_A_PART,
     READS_A_PART_OF,
 )
-from dllint.code.apis.sharding import WORKER_QUERIES
+from dllint.code.apis.sharding import (
+    DATAPIPE_CLASSES,
+    DATAPIPE_JOINS,
+    DATAPIPE_METHODS,
+    DATAPIPE_PACKAGES,
+    WEB_METHODS,
+    WEB_STAGES,
+    WORKER_QUERIES,
+)
 from dllint.code.apis.starred import offered
 from dllint.code.apis.storages import (
     BATCH_STEPS,
@@ -116,6 +124,10 @@ __all__ = [
     "CONTEXTS",
     "CUDA_RAISES",
     "DATALOADER_PARAMETERS",
+    "DATAPIPE_CLASSES",
+    "DATAPIPE_JOINS",
+    "DATAPIPE_METHODS",
+    "DATAPIPE_PACKAGES",
     "DATASET_BASES",
     "DATA_PACKAGES",
     "DECODES",
@@ -211,7 +223,9 @@ __all__ = [
     "TRAINABLE_LAYERS",
     "UNPICKLABLE",
     "WAITED_FOR",
+    "WEB_METHODS",
     "WEB_PIPES",
+    "WEB_STAGES",
     "WORKER_QUERIES",
     "WRITES",
     "WRITES_ITSELF",

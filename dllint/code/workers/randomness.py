@@ -24,10 +24,10 @@ from dllint.code.language.callables import innermost
 from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.values import Const, Derived, External, Function, Partial, Product, Value, by_default
 from dllint.code.loaders.loader import Loader
-from dllint.code.workers import sharding
 from dllint.code.workers.reach import Step, is_main_only
 from dllint.code.workers.state import Item
 from dllint.code.workers.ways import called_frame
+from dllint.code.workers.worker_queries import asks_for_worker
 from dllint.finding import Location
 from dllint.records import dataclass
 
@@ -145,7 +145,7 @@ def _agrees_on_order(entry: WorkerEntry, call: ast.Call) -> bool:
         last_name(call.func) in ORDERS
         and dataset is not None
         and dataset.is_iterable
-        and sharding.asks_for_worker(dataset)
+        and asks_for_worker(dataset.program, dataset.worker.steps)
     )
 
 
