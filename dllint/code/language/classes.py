@@ -296,3 +296,21 @@ def owner_of(scope: Scope) -> ClassScope | None:
             return at.parent
         at = at.parent
     return None
+
+
+def without_itself(found: Values, name: str, frame: Frame) -> Values:
+    """What an attribute may hold, without objects that would have to be whole before they are made."""
+    if len(found) < 2 or not isinstance(frame.receiver, Instance):
+        return found
+    return merge([(Unknown(name),) if _makes_itself(value, frame) else (value,) for value in found])
+
+
+def _makes_itself(value: Value, frame: Frame) -> bool:
+    """Whether an object would hold another of its class that its own methods make while it is made: that had no end, so
+    that such a factory (`self.part = self.from_config(config)`) makes something else there."""
+    if not isinstance(value, Instance) or not isinstance(frame.receiver, Instance) or value.cls is not frame.receiver.cls:
+        return False
+    maker = value.frame.caller if value.frame is not None else None
+    while maker is not None and maker.scope is not frame.scope:
+        maker = maker.caller
+    return maker is not None

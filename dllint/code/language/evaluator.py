@@ -367,7 +367,7 @@ class Evaluator:
         """What an attribute write stores."""
         if self._depth == 0:
             self._steps = 0
-        return self.bound(write.binding, frame)
+        return classes.without_itself(self.bound(write.binding, frame), write.name, frame)
 
 
 _HANDLERS: dict[type[ast.AST], Callable[[Evaluator, Any, Frame], Values]] = {

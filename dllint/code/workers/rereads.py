@@ -26,7 +26,11 @@ _OPENS = frozenset({"builtins.open", "gzip.open", "bz2.open", "lzma.open", "code
 _PATH_NAMES = frozenset(
     ("file", "files", "filepath_or_buffer", "path", "fname", "filename", "io", "uri", "f", "fp", "source"),
 )
-_ASKS = frozenset({"join", "exists", "isfile", "isdir", "getsize", "getmtime", "stat", "Path", "str", "format"})
+_ASKS = frozenset(
+    ("join", "exists", "isfile", "isdir", "getsize", "getmtime", "stat", "Path", "str", "format", "dirname", "basename")
+    + ("split", "splitext", "abspath", "realpath", "normpath", "relpath", "expanduser", "expandvars", "fspath", "print")
+    + ("isabs", "endswith", "startswith", "len", "isinstance", "access", "debug", "info", "warning"),
+)
 """Calls that leave a file as it is."""
 _REMEMBERING = ("cache", "memo", "once", "singleton")
 """Parts of the names of decorators after which a function runs once only."""
