@@ -26,11 +26,10 @@ _OPENS = frozenset({"builtins.open", "gzip.open", "bz2.open", "lzma.open", "code
 _PATH_NAMES = frozenset(
     ("file", "files", "filepath_or_buffer", "path", "fname", "filename", "io", "uri", "f", "fp", "source"),
 )
-_ASKS = frozenset(
-    ("join", "exists", "isfile", "isdir", "getsize", "getmtime", "stat", "Path", "str", "format", "dirname", "basename")
-    + ("split", "splitext", "abspath", "realpath", "normpath", "relpath", "expanduser", "expandvars", "fspath", "print")
-    + ("isabs", "endswith", "startswith", "len", "isinstance", "access", "debug", "info", "warning"),
-)
+_ASKS_PATH = frozenset({"join", "Path", "dirname", "basename", "split", "splitext", "abspath", "realpath", "normpath"})
+_ASKS_FILE = frozenset({"exists", "isfile", "isdir", "isabs", "getsize", "getmtime", "stat", "access", "expanduser"})
+_ASKS_TEXT = frozenset({"str", "format", "fspath", "startswith", "endswith", "len", "isinstance", "print", "info"})
+_ASKS = _ASKS_PATH | _ASKS_FILE | _ASKS_TEXT
 """Calls that leave a file as it is."""
 _REMEMBERING = ("cache", "memo", "once", "singleton")
 """Parts of the names of decorators after which a function runs once only."""
