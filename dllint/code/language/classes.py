@@ -308,7 +308,8 @@ def without_itself(found: Values, name: str, frame: Frame) -> Values:
 def _makes_itself(value: Value, frame: Frame) -> bool:
     """Whether an object would hold another of its class that its own methods make while it is made: that had no end, so
     that such a factory (`self.part = self.from_config(config)`) makes something else there."""
-    if not isinstance(value, Instance) or not isinstance(frame.receiver, Instance) or value.cls is not frame.receiver.cls:
+    receiver = frame.receiver
+    if not isinstance(value, Instance) or not isinstance(receiver, Instance) or value.cls is not receiver.cls:
         return False
     maker = value.frame.caller if value.frame is not None else None
     while maker is not None and maker.scope is not frame.scope:
