@@ -17,7 +17,7 @@ from dllint.deploy.around import LoadersAround
 from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.loading import ByHand, has_no_loaders, leaves_workers_out, may_load
-from dllint.deploy.pages import is_shell_beside, is_to_work_in, session, speaks_of_else
+from dllint.deploy.pages import given_memory, is_shell_beside, is_to_work_in, session, speaks_of_else
 from dllint.deploy.published import label_of
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
@@ -150,7 +150,7 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     if name and workload.launcher.checks and tests_start_workers(found, image):
         return f"{carries}, and its tests build loaders"
     found.beside = plan.shared(LoadersAround).nearest_with_workers(image, workload.folder)
-    found.is_sure = found.beside is not None
+    found.is_sure = found.beside is not None and not plan.shared(given_memory)
     if found.beside is None:
         return carries if name else ""
     return f"{carries}, and {os.path.basename(found.beside.path)} starts DataLoader workers"

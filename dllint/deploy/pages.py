@@ -76,7 +76,7 @@ def is_shell_beside(workload: Workload, plan: Plan) -> bool:
         or not _opens_shell(workload)
     ):
         return False
-    return (workload.path, image) in plan.shared(_given_memory)
+    return (workload.path, image) in plan.shared(given_memory)
 
 
 def is_to_work_in(workload: Workload, image: Image) -> bool:
@@ -89,7 +89,7 @@ def is_to_work_in(workload: Workload, image: Image) -> bool:
     return _opens_shell(workload) if workload.start.words else all(map(_SHELL.fullmatch, image.command or ()))
 
 
-def _given_memory(plan: Plan) -> frozenset[tuple[str, str]]:
+def given_memory(plan: Plan) -> frozenset[tuple[str, str]]:
     """The files and images of the workloads that get more shared memory than the default, or the host's."""
     given = (each for each in plan.workloads if each.shm.source is not ShmSource.DEFAULT)
     return frozenset((each.path, each.image.value) for each in given if each.image is not None and each.image.value)

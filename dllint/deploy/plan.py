@@ -166,12 +166,14 @@ class Plan:
         """The loaders in a script and in the modules that it imports, directly or not; those that only a module builds
         which it does not import, or where that is run itself, are none of its own."""
         if script not in self._loaders:
+            from dllint.deploy.hooks import Hooks
             from dllint.deploy.reached import called, is_of_another_run
 
-            reached = self.reached_from(script)
+            reached, hooks = self.reached_from(script), self.shared(Hooks)
             built = (one for module in reached for one in self._loaders_by_module.get(module, ()))
             found = (loader for _, loader in sorted(built, key=itemgetter(0)) if loader.callers <= reached)
-            self._loaders[script] = called([one for one in found if not is_of_another_run(one, script, reached)])
+            own = (loader for loader in found if not is_of_another_run(loader, script, reached))
+            self._loaders[script] = called([loader for loader in own if hooks.are_asked(loader, script)])
         return self._loaders[script]
 
     @cached_property

@@ -27,7 +27,8 @@ class Training:
         self.why = why
         """The evidence, for messages: "its image carries torch"."""
         self.is_sure = True
-        """False where the image alone says so: it carries torch, and nobody sees what runs in it."""
+        """False where the image alone says so (it carries torch, and nobody sees what runs in it) and no loader with
+        workers is seen, or it may run in another container, that is given memory."""
         self.beside: Loader | None = None
         """A loader with workers of the project's code, where nobody sees what runs in it."""
         self.words = words

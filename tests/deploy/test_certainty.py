@@ -16,6 +16,7 @@ from scans import Scans
 for scan in DataLoader(Scans(), batch_size=64, num_workers={workers}):
     print(scan)
 """
+GIVEN = f"docker run --gpus all --shm-size=8g {IMAGE} python train.py\n"
 ASKED = f"import sys\n{LOADS.format(workers='int(sys.argv[1])')}"
 
 
@@ -32,6 +33,7 @@ def found_in(files: dict[str, str]) -> Finding:
         ("bash", {"examples/mnist/main.py": LOADS.format(workers="4")}, Severity.WARNING, "may train"),
         ("bash", {"benchmarks/speed.py": LOADS.format(workers="4")}, Severity.WARNING, "may train"),
         ("bash", {"train.py": ASKED}, Severity.WARNING, "may train"),
+        ("bash", {"train.py": LOADS.format(workers="4"), "train.sh": GIVEN}, Severity.WARNING, "may train"),
         ("python train.py", {}, Severity.ERROR, "trains with PyTorch"),
         ("torchrun main.py", {}, Severity.ERROR, "trains with PyTorch"),
     ],
