@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 _STAGES = ("train", "val", "test", "predict")
 _HOOKS = frozenset(f"{stage}_dataloader" for stage in _STAGES)
-_ASKS = pattern(
-    rb"\b(?:Trainer|LightningCLI|instantiate|import_module|getattr|Fabric)\b"
-    rb"|\.(?:train|val|test|predict)_dataloader\("
-)
+_TRAINERS = pattern(rb"\b(?:Trainer|LightningCLI|instantiate|import_module|getattr|Fabric)\b")
 """What asks an object for its loaders, or may make what does."""
 
 
@@ -40,7 +37,7 @@ class Hooks:
         if not isinstance(scope, FunctionScope) or scope.owner is None or scope.name not in _HOOKS:
             return True
         modules = self._imported_by(script)
-        if not any(_ASKS.search(module.data) for module in modules):
+        if not any(_asks(module, module is script) for module in modules):
             return False
         name = scope.owner.name
         if any(_names(module, name, module is script) for module in modules):
@@ -56,6 +53,14 @@ class Hooks:
                 pending += new
             self._imported[script] = found
         return self._imported[script]
+
+
+def _asks(module: Module, is_script: bool) -> bool:
+    """Whether a module has a trainer, or calls a hook itself, other than to try it out where it is itself run."""
+    if _TRAINERS.search(module.data):
+        return True
+    calls = (call for hook in _HOOKS for call, _ in module.calls_of(hook))
+    return any(is_script or not is_guarded(call) for call in calls)
 
 
 def _names(module: Module, name: str, is_script: bool) -> bool:
