@@ -153,7 +153,9 @@ def _kept(entry: WorkerEntry) -> Iterator[Finding]:
 
 def _loads(entry: WorkerEntry, item: Item) -> list[Product]:
     found = list(loading.loads(entry.program, item.value, by_index=True))
-    return found if found and _is_read_by_index(entry, item) else list(loading.loads(entry.program, item.value))
+    if not found or _is_read_by_index(entry, item):
+        return found
+    return list(loading.loads(entry.program, item.value))
 
 
 def _is_read_by_index(entry: WorkerEntry, item: Item) -> bool:

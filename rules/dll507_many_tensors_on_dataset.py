@@ -110,8 +110,9 @@ def many_tensors_on_dataset(entry: WorkerEntry) -> Iterator[Finding]:
 
 def _carried(entry: WorkerEntry, item: Item) -> Iterator[Storages]:
     """What an attribute adds to the storages that are sent, unless an option that is off asks for it."""
-    if not entry.drops(item) and not asked_for.is_asked_for(entry.program, item):
-        yield from storages.of_item(entry.program, item)
+    found = list(storages.of_item(entry.program, item))
+    if found and not entry.drops(item) and not asked_for.is_asked_for(entry.program, item):
+        yield from found
 
 
 def _is_per_sample(entry: WorkerEntry, item: Item) -> bool:

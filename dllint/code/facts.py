@@ -96,10 +96,8 @@ class WorkerEntry:
     @cached_property
     def items(self) -> list[Item]:
         """All that it carries into the workers: on the dataset, and on the objects that its loaders call there."""
-        found = list(self.dataset.items) if self.dataset is not None else []
-        for value in self._called_objects():
-            found += state.items(self.program, value)
-        return found
+        own = self.dataset.instances if self.dataset is not None else []
+        return datasets.carried(self.program, [*own, *self._called_objects()])
 
     def drops(self, item: Item) -> bool:
         """Whether what it carries is kept out of the pickle, by the object that holds it or by one around that."""

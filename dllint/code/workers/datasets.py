@@ -120,15 +120,7 @@ class Dataset:
     @cached_property
     def items(self) -> list[Item]:
         """All that it carries into the workers."""
-        found: list[Item] = []
-        keys = set()
-        for value in self.instances:
-            for item in state.items(self.program, value):
-                key = (item.value.key, item.attribute, item.owner)
-                if key not in keys:
-                    keys.add(key)
-                    found.append(item)
-        return found
+        return carried(self.program, self.instances)
 
     @cached_property
     def instances(self) -> list[Instance]:
@@ -140,6 +132,15 @@ class Dataset:
         """The loader that starts its workers, where one is seen."""
         best = sorted(self.working_loaders, key=lambda loader: not loader.has_workers)
         return [best[0].related()] if best else []
+
+
+def carried(program: Program, objects: Iterable[Instance]) -> list[Item]:
+    """All that some objects carry into the workers, each value once, whatever number of calls made the objects."""
+    found: dict[object, Item] = {}
+    for value in objects:
+        for item in state.items(program, value):
+            found.setdefault((item.value.key, item.attribute, item.owner), item)
+    return list(found.values())
 
 
 def parts(program: Program, value: Value, depth: int = 0) -> Iterator[Value]:

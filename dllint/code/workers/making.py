@@ -155,8 +155,9 @@ def names_class(program: Program, node: ast.AST, cls: ClassScope) -> bool:
         return last_name(node) == "type" and len(node.args) == 1
     if isinstance(node, ast.Attribute):
         return node.attr == "__class__"
-    names = (base.name for base in classes.project_mro(program.evaluator, cls))
-    return isinstance(node, ast.Name) and node.id in names
+    if not isinstance(node, ast.Name) or node.id == "self":
+        return False
+    return any(base.name == node.id for base in classes.project_mro(program.evaluator, cls))
 
 
 def _may_change(function: ast.expr, receiver: str | None) -> bool:
