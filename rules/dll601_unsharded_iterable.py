@@ -4,8 +4,8 @@
 
 Reports an `IterableDataset` whose `__iter__` passes on finite data of its own (files, listings, ranges) while nothing
 on the way asks which worker it runs in: not `__iter__`, a helper, the `worker_init_fn`, or a library that shards.
-Wrappers around other datasets, endless streams and loaders without workers are fine. So it does for pipelines of
-webdataset and for DataPipes that go into a loader with no `split_by_worker` or `sharding_filter` among their stages.
+Wrappers around other datasets, endless streams and loaders without workers are fine. Reports pipelines of webdataset
+and DataPipes, too, that go into a loader with no `split_by_worker`, or `sharding_filter`, among their stages.
 
 ## Why it breaks workers
 
@@ -53,7 +53,7 @@ When each worker is meant to see all data, or the share is decided in a way that
 
 - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset
 - https://github.com/pytorch/pytorch/issues/30599
-- Run on torch 2.13: 2 workers give every sample twice, 4 workers four times
+- Run on torch 2.13 (and webdataset 1.0.2, torchdata 0.9): 2 workers give every sample twice, 4 workers four times
 """
 
 from __future__ import annotations
@@ -87,9 +87,11 @@ def unsharded_iterable(entry: WorkerEntry) -> Iterator[Finding]:
         return  # or is read by nobody
     if entry.dataset is not None:
         yield from _of_dataset(entry.dataset)
-    elif not asks_for_worker(entry.program, entry.code.steps):
-        for made in library_pipes.read_whole(entry.program, entry.loaders[0]):
-            yield _of_pipeline(made, entry.loaders[0])
+        return
+    loader = entry.loaders[0]
+    whole = library_pipes.read_whole(entry.program, loader)
+    if whole and not asks_for_worker(entry.program, entry.code.steps):
+        yield from (_of_pipeline(made, loader) for made in whole)
 
 
 def _has_one_worker(loader: Loader) -> bool:
