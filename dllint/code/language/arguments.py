@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator
 
 from dllint.code.language.dict_changes import Change, changes, later_changes
 from dllint.code.language.evaluator import Evaluator
 from dllint.code.language.links import Block, block_of, scope_of
-from dllint.code.language.reaching import certainly_bound, reaching
+from dllint.code.language.reaching import first_alive, reaching
 from dllint.code.language.scopes import FunctionScope, Scope, dotted
 from dllint.code.language.values import Collection, Frame, Values, merge
 from dllint.records import dataclass, field
@@ -71,23 +70,17 @@ class Arguments:
             earlier.others.append(argument)
 
     def settle(self, name: str, here: Block) -> None:
-        """Forget what later values replace on every way to a block: those of both branches of an `if`, say."""
+        """Forget what later values replace on every way to a block: those of both branches of an `if`, of a `try`."""
         first = self.named.get(name)
         if first is None or not first.others:
             return
-        alive: list[Argument] = []
-        passed: defaultdict[int, set[str]] = defaultdict(set)
-        for argument in reversed([first, *first.others]):
-            alive.insert(0, argument)
-            if argument.block is None:
-                return
-            outermost = certainly_bound(argument.block, passed)
-            if outermost.holds(here):
-                break
-            passed[id(outermost.owner)].add(outermost.branch)
-        else:
+        every = [first, *first.others]
+        blocks = [argument.block for argument in every if argument.block is not None]
+        behind = every[len(every) - len(blocks) :]
+        place = first_alive(blocks, here) if all(argument.block is not None for argument in behind) else None
+        if place is None:
             return
-        kept, *others = alive
+        kept, *others = behind[place:]
         kept.others, kept.certain, kept.surely = others, True, True
         self.named[name] = kept
 

@@ -25,6 +25,10 @@ class Place(NamedTuple):
     """The tests of earlier statements that would have left the block."""
 
 
+_CHOICES = (ast.If, ast.Match)
+"""Statements of whose blocks one is passed."""
+
+
 class Block:
     """A list of statements: the body, else-branch, handler ... of its owner. The outermost has no owner."""
 
@@ -38,10 +42,14 @@ class Block:
 
     @property
     def is_passed_whole(self) -> bool:
-        """Whether all ways on from a statement go through the rest of it: a branch of an `if` that nothing leaves."""
+        """Whether all ways on from a statement go through the rest of it: a branch that nothing leaves for a loop."""
         if self._is_passed_whole is None:
-            self._is_passed_whole = isinstance(self.owner, ast.If) and not any(
-                isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(self.owner)
+            owner = self.owner
+            is_branch = isinstance(owner, _CHOICES) or self.branch.startswith("handlers")
+            self._is_passed_whole = (
+                owner is not None
+                and is_branch
+                and not any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(owner))
             )
         return self._is_passed_whole
 
@@ -61,12 +69,12 @@ class Block:
         return self.owner is not None and other.owner is self.owner and other.branch == self.branch
 
     def excludes(self, other: Block) -> bool:
-        """Whether the two stand in different branches of one `if`, so that one run passes only one of them."""
+        """Whether the two stand in different branches of one `if` or `match`: one run passes only one of them."""
         return other.is_elsewhere(self.branches())
 
     def branches(self) -> dict[int, str]:
-        """The branches that it stands in, by their `if`."""
-        return {id(block.owner): block.branch for block in self.chain() if isinstance(block.owner, ast.If)}
+        """The branches that it stands in, by their `if` or `match`."""
+        return {id(block.owner): block.branch for block in self.chain() if isinstance(block.owner, _CHOICES)}
 
     def is_elsewhere(self, branches: dict[int, str]) -> bool:
         """Whether it stands in another branch of an `if` than one of these."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from dllint.code.language.bindings import Binding
@@ -50,7 +50,7 @@ def _alive(latest_first: Iterable[Binding], block: Block | None) -> list[Binding
         found.append(binding)
         if _extends(binding):
             continue
-        outermost = certainly_bound(own, branches)
+        outermost = certainly_bound(own, branches, block)
         if outermost.parent is None if block is None else outermost.holds(block):
             break
         bound.add(id(outermost))
@@ -59,14 +59,66 @@ def _alive(latest_first: Iterable[Binding], block: Block | None) -> list[Binding
     return found
 
 
-def certainly_bound(block: Block, bound: Mapping[int, set[str]]) -> Block:
-    """The block that a binding is passed in on every way: the one around an `if` whose other branch binds, too. `bound`
-    has the branches that bind, by their `if`."""
-    while isinstance(block.owner, ast.If) and block.parent is not None:
-        if not bound.get(id(block.owner), set()) - {block.branch}:
+def first_alive(blocks: Sequence[Block], here: Block | None) -> int | None:
+    """Which of several blocks, in the order of their lines, is the first of which a binding may still hold in a block,
+    or at the end; None if what was before the first may hold as well."""
+    passed: defaultdict[int, set[str]] = defaultdict(set)
+    for place in range(len(blocks) - 1, -1, -1):
+        outermost = certainly_bound(blocks[place], passed, here)
+        if outermost.parent is None if here is None else outermost.holds(here):
+            return place
+        passed[id(outermost.owner)].add(outermost.branch)
+    return None
+
+
+def certainly_bound(block: Block, bound: Mapping[int, set[str]], use: Block | None) -> Block:
+    """The block that a binding is passed in on every way to a block, or to the end: the one around an `if` whose other
+    branch binds, too. `bound` has the branches that bind, by their `if`, `match` or `try`."""
+    while block.parent is not None:
+        around = _AROUND.get(type(block.owner))
+        others = bound.get(id(block.owner))
+        if around is None or not around(block.owner, {block.branch, *(others or ())}, use):
             break
         block = block.parent
     return block
+
+
+def _around_if(owner: ast.If, bound: set[str], _: Block | None) -> bool:
+    return len(bound) > 1
+
+
+def _around_match(owner: ast.Match, bound: set[str], use: Block | None) -> bool:
+    last = owner.cases[-1]
+    takes_all = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and last.guard is None
+    bodies = ((f"cases{number}", case.body) for number, case in enumerate(owner.cases))
+    return takes_all and all(name in bound or _leaves(body) for name, body in bodies) and not _is_in(use, owner)
+
+
+def _around_try(owner: ast.Try, bound: set[str], use: Block | None) -> bool:
+    if _is_in(use, owner):
+        return False
+    if "finalbody" in bound:
+        return True
+    bodies = ((f"handlers{number}", handler.body) for number, handler in enumerate(owner.handlers))
+    is_tried = "body" in bound or "orelse" in bound
+    return is_tried and all(name in bound or _leaves(body) for name, body in bodies)
+
+
+_AROUND: dict[type[ast.AST] | type[None], Callable[[Any, set[str], Block | None], bool]] = {
+    ast.If: _around_if,
+    ast.Match: _around_match,
+    ast.Try: _around_try,
+}
+"""Whether what some blocks of a statement bind is bound whenever the statement is passed."""
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    """Whether nothing comes behind a block."""
+    return isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def _is_in(use: Block | None, owner: ast.AST) -> bool:
+    return use is not None and any(block.owner is owner for block in use.chain())
 
 
 def _extends(binding: Binding) -> bool:

@@ -9,7 +9,7 @@ from dllint.code import apis
 from dllint.code.language import classes, conditions, fields, settled
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.links import Block, block_of, parent, scope_of, set_parent
-from dllint.code.language.reaching import reaching
+from dllint.code.language.reaching import first_alive, reaching
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, dotted, last_name
 from dllint.code.language.values import Frame, Function, Instance
 from dllint.records import dataclass, field
@@ -221,7 +221,10 @@ def _write(found: _Init, write: AttributeWrite, frame: Frame) -> None:
         for h in found.held.get(write.name, ())
         if h.frame.scope is not frame.scope or not block.holds(h.write.binding.block)
     ]
-    found.held[write.name] = [*before, entry]
+    own = [h for h in before if h.frame.scope is frame.scope and not h.write.element] + [entry]
+    place = first_alive([h.write.binding.block for h in own], None) or 0
+    gone = {id(h) for h in own[:place]}
+    found.held[write.name] = [h for h in [*before, entry] if id(h) not in gone]
 
 
 def _call(program: Program, found: _Init, call: ast.Call, frame: Frame, value: Instance, depth: int) -> None:
