@@ -142,13 +142,14 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
         return ""
     if image is not None and (_holds_no_loaders(image, plan) or _is_made_to_serve(image, found, plan)):
         return ""
-    if found.runs and all(map(_is_foreign, found.runs)):
-        return ""
     carries = f"its image, {name}, carries PyTorch" if name else "PyTorch is installed in its image"
     if name and (_says_so(found) or any(run.module is not None for run in found.runs)):
         return carries
     if name and workload.launcher.checks and tests_start_workers(found, image):
         return f"{carries}, and its tests build loaders"
+    runs = [run for run in found.runs if not is_tool(list(run.words))]
+    if runs and not workload.launcher.checks and all(map(_is_foreign, runs)):
+        return ""
     found.beside = plan.shared(LoadersAround).nearest_with_workers(image, workload.folder)
     found.is_sure = found.beside is not None and not plan.shared(given_memory)
     if found.beside is None:
