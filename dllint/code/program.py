@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
     from dllint.code.language.members import Members
     from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
+    from dllint.code.language.stored_by_text import ByText
     from dllint.code.language.values import Frame
     from dllint.code.loaders.loader import Loader
 
@@ -53,6 +54,7 @@ class Program:
         self.modules = ModuleTable.build(project.root, list(self._read(project)), _module_type)
         self._importing = Importing(self.modules.by_file.values())
         self._with_texts: dict[tuple[str, ...], list[Module]] = {}
+        self.stored_by_text_memo: list[ByText] | None = None
         self.method_stores_memo: dict[tuple[Module, str], list[tuple[ast.expr, ast.expr, Scope]]] = {}
         self._torches: dict[Module, Pins] = {}
         self._pythons: dict[Module, Pins] = {}

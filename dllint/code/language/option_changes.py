@@ -13,6 +13,7 @@ from dllint.code.language.folding import verdict
 from dllint.code.language.links import Block, parent, scope_of
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import Scope, dotted
+from dllint.code.language.stored_by_text import stored_by_text
 from dllint.code.language.values import UNKNOWNS, Derived, Frame, Unknown, Value, Values, by_default, is_unknown, merge
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ def after_changes(ev: Evaluator, namespace: Derived, name: str, default: Values,
     """What an option is at `use`, where nobody passes it: its default, or what the program puts in the place of that;
     also unknown where it is not sure what that is."""
     module = namespace.frame.scope.module
-    changes = [each for each in _changes(ev, module, name) if not _is_later(each, use)]
+    if _may_be_stored_by_text(ev, namespace, name, use):
+        return merge([default, (Unknown(name),)])
+    changes = [(write, at) for write, at in _changes(ev, module, name) if not _is_later(write.node, at, use)]
     if not changes:
         return default
     left: list[Values] = []
@@ -70,15 +73,26 @@ def _is_computed(write: AttributeWrite) -> bool:
     return dotted(write.target.value) != "self" and not isinstance(write.binding.value, ast.Constant)
 
 
-def _is_later(change: _Change, use: ast.AST) -> bool:
+def _is_later(change: ast.AST, scope: Scope, use: ast.AST) -> bool:
     """Whether a use comes before a change in the same function, or is what the change itself asks and computes with."""
-    write, scope = change
     at: ast.AST | None = use
     while at is not None and not isinstance(at, ast.stmt):
         at = parent(at)
     if at is None or scope_of(at) is not scope:
         return False
-    return at is write.node or at.lineno < getattr(write.node, "lineno", 0)
+    return at is change or at.lineno < getattr(change, "lineno", 0)
+
+
+def _may_be_stored_by_text(ev: Evaluator, namespace: Derived, name: str, use: ast.AST) -> bool:
+    """Whether something is stored under the name of an option by a text, where nobody passes it: that may be any."""
+    for found in stored_by_text(ev):
+        if not found.may_store(name) or _is_later(found.node, found.scope, use):
+            continue
+        frame = Frame(found.scope)
+        is_stored = any(holder.key == namespace.key for holder in ev.infer(found.holder, frame))
+        if is_stored and not conditions.is_unreachable(ev, found.node, frame):
+            return True
+    return False
 
 
 def _replaced(ev: Evaluator, namespace: Derived, value: Value, changes: list[_Change]) -> Values:
