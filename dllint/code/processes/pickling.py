@@ -124,12 +124,17 @@ def _of_loader(program: Program, loader: Loader) -> Iterator[Unpicklable]:
                 yield from _of_callable(program, function, "in the dataset")
 
 
-def _of_callable(program: Program, value: Value, by: str) -> Iterator[Unpicklable]:
+def _of_callable(
+    program: Program, value: Value, by: str, above: frozenset[ast.AST] = frozenset()
+) -> Iterator[Unpicklable]:
+    """What pickle refuses of a callable; `above`: the arguments of partials that it is bound by."""
     target = value
     while isinstance(target, Partial):
         for argument in holding.bound_by(target):
+            if argument in above:  # `p = partial(f, inner=p)`
+                continue
             for given in program.evaluator.values(argument, target.frame):
-                yield from _of_callable(program, given, f"within the partial {by}")
+                yield from _of_callable(program, given, f"within the partial {by}", above | {argument})
         target = target.target
     if isinstance(target, (Function, Product)):
         found = refused(target, by) or _refused_decorated(program, target, by)
