@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.deploy.workload import ShmSource, Workload
@@ -13,6 +15,7 @@ from dllint.patterns import pattern
 if TYPE_CHECKING:
     from dllint.deploy.images import Image
     from dllint.deploy.plan import Plan
+    from dllint.deploy.texts import DeployFile
 
 _PAGES = (".md", ".markdown", ".rst", ".txt")
 _OTHER_CHAPTERS = pattern(
@@ -108,11 +111,31 @@ def _is_to_fill_in(command: tuple[str, ...]) -> bool:
 def _chapter(workload: Workload, plan: Plan) -> str:
     """The heading that a command of a Markdown page stands under; empty elsewhere."""
     file = plan.by_path.get(workload.path)
-    before = file.lines[: workload.at.row - 1] if file is not None and file.kind is Kind.MARKDOWN else []
-    is_code = sum(line.lstrip().startswith(_FENCE) for line in before) % 2 == 1
-    for line in reversed(before):
+    if file is None or file.kind is not Kind.MARKDOWN:
+        return ""
+    return plan.shared(_Pages).heading_of(file, workload.at.row)
+
+
+class _Pages:
+    """The headings of the project's Markdown pages."""
+
+    def __init__(self, _: Plan) -> None:
+        self._headings: dict[DeployFile, tuple[list[int], list[str]]] = {}
+
+    def heading_of(self, file: DeployFile, row: int) -> str:
+        """The last heading before a row; empty where there is none."""
+        if file not in self._headings:
+            found = list(_headings(file))
+            self._headings[file] = [at for at, _ in found], [line for _, line in found]
+        rows, lines = self._headings[file]
+        before = bisect_left(rows, row)
+        return lines[before - 1] if before else ""
+
+
+def _headings(file: DeployFile) -> Iterator[tuple[int, str]]:
+    is_code = False
+    for row, line in enumerate(file.lines, 1):
         if line.lstrip().startswith(_FENCE):
             is_code = not is_code
         elif line.startswith(("#", "**")) and not is_code:
-            return line
-    return ""
+            yield row, line
