@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from dllint.deploy.around import LoadersAround
 from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
+from dllint.deploy.installed import brings_torch
 from dllint.deploy.loading import ByHand, has_no_loaders, leaves_workers_out, may_load
 from dllint.deploy.pages import given_memory, is_shell_beside, is_to_work_in, session, speaks_of_else
 from dllint.deploy.published import label_of
@@ -133,7 +134,7 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     """The evidence that the image gives, where what runs in it says nothing."""
     workload = found.workload
     name = training_image(workload, image, plan)
-    if not name and not (image is not None and image.installs_torch and _is_for_training(found, image)):
+    if not name and not (image is not None and _is_for_training(found, image) and brings_torch(image, plan)):
         return ""
     named = (workload.name, label_of(image, plan) if image is not None else "")
     if (not workload.launcher.checks and any(map(_NO_TRAINER.search, named))) or speaks_of_else(workload, plan):
@@ -313,6 +314,8 @@ def _switches_workers_off(words: Sequence[str]) -> bool:
     flat = [word for command in simple_commands(words) for word in command]
     for word, after in zip(flat, (*flat[1:], ""), strict=False):
         name, equals, value = word.partition("=")
+        if word == "-j0":
+            return True
         if (value if equals else after) == "0" and _NO_WORKERS.fullmatch(name if name.startswith("-") else f"--{name}"):
             return True
     return False

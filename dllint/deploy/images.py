@@ -15,7 +15,6 @@ from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Build, Flaw, FlawKind, SharedMemory, ShmSource, Workload
 from dllint.files import Kind
 from dllint.finding import Location
-from dllint.patterns import pattern
 from dllint.syntax.dockerfile import Instruction, instructions
 from dllint.syntax.mapped import Mapped
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
 
 _SHM = "/dev/shm"
-_INSTALLS_TORCH = pattern(r"\b(?:install|add)\b[^;&|]*[\s\"'](?:py)?torch(?:vision)?(?=[\s\"'=<>~!\[]|$)")
 _FSTAB = "/etc/fstab"
 _MOST_STAGES = 40
 _Place = Callable[[Instruction], Location]
@@ -112,11 +110,6 @@ class Image:
         return [
             self._run(found) for stage in self._built_with for found in stage.instructions if found.keyword == "RUN"
         ]
-
-    @cached_property
-    def installs_torch(self) -> bool:
-        """Whether a RUN installs torch by name."""
-        return any(_INSTALLS_TORCH.search(run.text) for run in self.runs)
 
     @cached_property
     def bases(self) -> list[str]:
