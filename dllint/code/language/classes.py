@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dllint.code.language import fields
+from dllint.code.language import conditions, fields, folding
 from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.members import writes_by_name
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, dotted
@@ -131,10 +131,25 @@ def attribute(ev: Evaluator, value: Instance | ClassRef | Super, name: str, node
         bound = None if isinstance(value, ClassRef) and "classmethod" not in found.decorators else value
         return (Function(found, bound),)
     written = ((write, inner) for write, inner in writes(ev, value, name) if not write.element)
-    stored = merge(ev.written(write, inner) for write, inner in islice(written, _MOST_WRITES))
-    if stored:
-        return stored
-    return _class_level(ev, value, name, node, frame)
+    made = [each for each in islice(written, _MOST_WRITES) if not _never_happens(ev, value, *each)]
+    stored = merge(ev.written(write, inner) for write, inner in made)
+    if not stored or all(_is_after_fields(write, inner) for write, inner in made):
+        return merge([stored, _class_level(ev, value, name, node, frame)])
+    return stored
+
+
+def _never_happens(ev: Evaluator, value: Value, write: AttributeWrite, frame: Frame) -> bool:
+    """Whether an object, as it is made, passes by a write: `if debug: self.workers = 0` without `debug`."""
+    if isinstance(value, Instance) and value.node is None:
+        return False  # an object of any class that derives from it
+    text, around = dotted(write.target), conditions.leading_to(write.node)
+    tests = ((test, wanted) for test, wanted in around if not conditions.mentions(test, text))
+    return any(folding.verdict(ev, test, frame) is (not wanted) for test, wanted in tests)
+
+
+def _is_after_fields(write: AttributeWrite, frame: Frame) -> bool:
+    """Whether the `__post_init__` of a dataclass may leave a field as it is: `if self.debug: self.workers = 0`."""
+    return frame.scope.name == "__post_init__" and bool(conditions.leading_to(write.node))
 
 
 def _super_attribute(ev: Evaluator, value: Super, name: str) -> Values:
@@ -209,7 +224,7 @@ def _outside_writes(ev: Evaluator, cls: ClassScope, name: str) -> Iterator[tuple
             continue
         frame = Frame(scope)
         holders = ev.infer(write.target.value, frame)
-        if any(_gives_to(ev, holder, cls) for holder in holders):
+        if any(_gives_to(ev, holder, cls) and not _never_happens(ev, holder, write, frame) for holder in holders):
             yield write, frame
 
 
