@@ -43,15 +43,24 @@ def _is_ruled_out(ev: Evaluator, node: ast.Return, frame: Frame) -> bool:
 
 
 def _asks_for_argument(test: ast.expr, scope: Scope) -> bool:
-    """Whether a test compares a parameter with a text, or asks whether it is true."""
+    """Whether a test compares a parameter with a text, or asks whether it, or a switch of the module, is true."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return isinstance(test.operand, ast.Name) and _is_parameter(test.operand, scope)
+        return _asks_for_argument(test.operand, scope)
     if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name):
         texts = all(isinstance(side, ast.Constant) and isinstance(side.value, str) for side in test.comparators)
         return texts and _is_parameter(test.left, scope)
-    return isinstance(test, ast.Name) and _is_parameter(test, scope)
+    return isinstance(test, ast.Name) and (_is_parameter(test, scope) or _is_switch(test, scope))
 
 
 def _is_parameter(name: ast.Name, scope: Scope) -> bool:
     bindings = scope.bindings.get(name.id, ())
     return len(bindings) == 1 and bindings[0].kind == "parameter"
+
+
+def _is_switch(name: ast.Name, scope: Scope) -> bool:
+    """Whether a name of the module is one constant for good: `DEBUG = False`."""
+    home = scope.module
+    if name.id in scope.bindings or name.id in home.set_by_functions:
+        return False
+    bindings = home.scope.bindings.get(name.id, [])
+    return len(bindings) == 1 and bindings[0].kind == "assign" and isinstance(bindings[0].value, ast.Constant)

@@ -256,6 +256,8 @@ def _stored(item: state.Item | None) -> tuple[Related, ...]:
 
 def _refused_function(value: Function, by: str, item: state.Item | None) -> Unpicklable | None:
     scope = value.scope
+    if decorated.is_found_by_name(value):
+        return None
     if isinstance(scope.node, ast.Lambda):
         what, error = "a lambda", error_of(scope)
     elif is_local(scope):
