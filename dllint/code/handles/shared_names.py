@@ -18,7 +18,7 @@ from dllint.code.language.members import writes_by_name
 from dllint.code.language.modules import Module
 from dllint.code.language.outlines import occurrences
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, dotted, last_name
-from dllint.code.language.values import ClassRef, Frame, ModuleRef
+from dllint.code.language.values import ClassRef, Frame, Instance, ModuleRef
 from dllint.code.workers.making import end_of
 from dllint.code.workers.reach import is_main_only
 from dllint.patterns import pattern
@@ -258,9 +258,47 @@ def read_of_classes(entry: WorkerEntry) -> Iterator[tuple[Shared, Step, ast.AST,
     """The handles that worker code reads as attributes of a class, whether by an object of it or not."""
     for module in {step.scope.module: None for step in entry.code.steps}:
         for cls, shared in _of_classes(entry.program, module).among(entry):
-            read = next(entry.code.reads(cls, shared.name), None)
+            found = entry.code.reads(cls, shared.name)
+            read = next((read for read in found if _finds(entry, *read, cls, shared.name)), None)
             if read is not None and reaches(entry, shared):
                 yield shared, *read, cls
+
+
+def _finds(entry: WorkerEntry, step: Step, read: ast.Attribute, cls: ClassScope, name: str) -> bool:
+    """Whether a read finds what a class has under a name, and not what one that derives from it, or the object itself,
+    has in its place."""
+    receiver = step.frame.receiver
+    is_own = isinstance(read.value, ast.Name) and read.value.id == step.scope.receiver_name
+    holders = [receiver] if is_own else entry.program.evaluator.values(read.value, step.frame)
+    known = [holder for holder in holders if isinstance(holder, (Instance, ClassRef))]
+    if receiver is not None and all(holder.cls is receiver.cls for holder in known) and _is_only_a_base(entry):
+        return False
+    return not known or any(not _is_overridden(entry.program, holder, cls, name) for holder in known)
+
+
+def _is_only_a_base(entry: WorkerEntry) -> bool:
+    """Whether loaders read no object of a dataset's own class, but one of a class that derives from it."""
+    if entry.dataset is None or entry.loaders:
+        return False
+    ev, cls = entry.program.evaluator, entry.dataset.cls
+    others = (other for other in entry.program.facts.datasets if other.cls is not cls and other.working_loaders)
+    return any(cls in classes.mro(ev, other.cls) for other in others)
+
+
+def _is_overridden(program: Program, holder: Instance | ClassRef, cls: ClassScope, name: str) -> bool:
+    order = list(classes.project_mro(program.evaluator, holder.cls))
+    if cls not in order:
+        return False  # an object of a class that this one derives from: it may be of this one as well
+    if any(name in nearer.index().bindings for nearer in order[: order.index(cls)]):
+        return True
+    return isinstance(holder, Instance) and any(_is_given(program, holder, near, name) for near in order)
+
+
+def _is_given(program: Program, made: Instance, cls: ClassScope, name: str) -> bool:
+    """Whether the `__init__` that makes an object gives it something of its own under a name."""
+    init = classes.method(program.evaluator, made.cls, "__init__")
+    stored = (write for write, method in cls.writes_of(name) if method is init and not write.element)
+    return any(not conditions.leading_to(write.node) for write in stored)
 
 
 class ClassHandles:
