@@ -149,6 +149,7 @@ class Facts:
         self.options_memo: dict[ast.expr, bool] = {}
         """Whether a test asks for an option for data in memory: see `asked_for.is_off`."""
         self.own_files_memo: dict[ClassScope, bool] = {}
+        self.savers_memo: dict[FunctionScope, list[tuple[str, int]]] | None = None
         self.uses_memo: dict[tuple[Frame, frozenset[str]], list[tuple[ast.Call, str]]] = {}
         self.transfers_memo: dict[Frame, list[tuple[ast.Call, Transfer]]] = {}
         self.building_scopes: set[Scope] = set()

@@ -19,8 +19,12 @@ _MOST_ITEMS = 20
 _LEAVES = frozenset({".cpu()", ".numpy()", ".tolist()", ".item()", ".shape", ".size()", ".keys()"})
 """What comes after these is on the CPU, or no tensor."""
 _MOVES = frozenset({".cuda()", ".to()", ".xpu()", ".npu()", ".type()", ".to_device()", "()"})
-_OF_ARRAYS = frozenset({*apis.DATA_PACKAGES, "librosa", "pandas", "scipy", "json", "csv", "sklearn", "h5py"})
+_OF_ARRAYS = frozenset(
+    {*apis.DATA_PACKAGES, "librosa", "pandas", "scipy", "json", "csv", "sklearn", "h5py", "os", "pathlib", "glob"}
+)
 """Packages whose functions never give a tensor on a GPU."""
+_OF_FILES = ("torchvision.datasets.", "torchaudio.datasets.")
+"""Datasets that hold the names of files, or what was read from them."""
 
 
 def are_on_cpu(program: Program, node: ast.expr, frame: Frame) -> bool:
@@ -127,7 +131,7 @@ def _arguments(program: Program, value: Product) -> Values:
 
 def _is_made_there(program: Program, value: Product, depth: int) -> bool:
     name, call = value.name, value.node
-    if name == "str" or name.partition(".")[0] in _OF_ARRAYS:
+    if name == "str" or name.partition(".")[0] in _OF_ARRAYS or name.startswith(_OF_FILES):
         return True
     at = next((k.value for k in call.keywords if k.arg in ("device", "map_location")), None)
     if at is not None:

@@ -14,7 +14,7 @@ from dllint.code.language.libcalls import argument
 from dllint.code.language.links import scope_of
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, Scope, dotted
-from dllint.code.language.values import Collection, External, Frame
+from dllint.code.language.values import Collection, External, Frame, Function
 from dllint.code.tensors import devices, file_names, on_cpu
 from dllint.patterns import pattern
 
@@ -64,7 +64,7 @@ def _saves_like(program: Program, load: ast.Call, entry: str) -> Iterator[tuple[
     if path is None or any(char.isalpha() for char in file_names.forms(program, path, Frame(scope_of(load)))[0]):
         return
     stem = file_names.stem(program, path, Frame(scope_of(load)))
-    for module in program.modules_with("torch", "save"):
+    for module in _saving_modules(program):
         for saved, to, scope in _saves(program, module) if not module.is_test else ():
             name, _ = file_names.forms(program, to, Frame(scope))
             if (stem and stem in name) or (entry and _part(program, saved, scope, entry) is not saved):
@@ -103,12 +103,18 @@ def _saves_of(program: Program, load: ast.Call) -> Iterator[tuple[ast.expr, Scop
     if path is None:
         return
     form, owner, words = file_names.forms(program, path, Frame(around)), classes.owner_of(around), ast.dump(path)
-    for module in program.modules_with("torch", "save"):
+    for module in _saving_modules(program):
         for saved, to, scope in _saves(program, module):
             near = scope is around or (owner is not None and classes.owner_of(scope) is owner)
             same = near and ast.dump(to) == words
             if same or file_names.are_of_one_file(form, file_names.forms(program, to, Frame(scope))):
                 yield saved, scope
+
+
+def _saving_modules(program: Program) -> Iterator[Module]:
+    """The modules that save something, by torch or by a function of the project that hands it on to that."""
+    by_savers = (module for saver in _savers(program) for module in program.modules_with(saver.name))
+    yield from dict.fromkeys([*program.modules_with("torch", "save"), *by_savers])
 
 
 def _saves(program: Program, module: Module) -> Iterator[tuple[ast.expr, ast.expr, Scope]]:
@@ -117,6 +123,44 @@ def _saves(program: Program, module: Module) -> Iterator[tuple[ast.expr, ast.exp
         saved, path = argument(call, "obj", 0), argument(call, "f", 1)
         if saved is not None and path is not None and _is_save(program, call.func, scope):
             yield saved, path, scope
+    for saver, parameters in _savers(program).items():
+        for call, scope in module.calls_of(saver.name):
+            found = [argument(call, name, index) for name, index in parameters]
+            if found[0] is not None and found[1] is not None and _calls(program, call, scope, saver):
+                yield found[0], found[1], scope
+
+
+def _savers(program: Program) -> dict[FunctionScope, list[tuple[str, int]]]:
+    """The project's own functions that hand on what they are given to `torch.save`, each with the parameters for what
+    is saved and for its file: `def save_on_master(*args, **kwargs): torch.save(*args, **kwargs)`."""
+    memo = program.facts.savers_memo
+    if memo is None:
+        memo = program.facts.savers_memo = {}
+        for module in program.modules_with("torch", "save"):
+            for call, scope in module.calls_of("save"):
+                handed_on = _handed_on(call, scope) if isinstance(scope, FunctionScope) else []
+                if handed_on and isinstance(scope, FunctionScope) and _is_save(program, call.func, scope):
+                    memo[scope] = handed_on
+    return memo
+
+
+def _handed_on(call: ast.Call, scope: FunctionScope) -> list[tuple[str, int]]:
+    """The parameters that a function passes on as what is saved, and as its file; none where it does something else."""
+    if scope.owner is not None or isinstance(scope.node, ast.Lambda):
+        return []
+    extra, first = scope.node.args.vararg, call.args[0] if call.args else None
+    if isinstance(first, ast.Starred):
+        is_all = extra is not None and dotted(first.value) == extra.arg and not scope.parameters
+        return [("obj", 0), ("f", 1)] if is_all else []
+    given = [argument(call, "obj", 0), argument(call, "f", 1)]
+    names = [parameter.arg for parameter in scope.parameters]
+    words = [dotted(one) if one is not None else "" for one in given]
+    return [(word, names.index(word)) for word in words] if all(word in names for word in words) else []
+
+
+def _calls(program: Program, call: ast.Call, scope: Scope, saver: FunctionScope) -> bool:
+    found = program.evaluator.hint(call.func, Frame(scope))
+    return any(isinstance(value, Function) and value.scope is saver for value in found)
 
 
 def _is_save(program: Program, function: ast.expr, scope: Scope) -> bool:
