@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from dllint.code.language.dict_changes import Change, changes, later_changes
 from dllint.code.language.evaluator import Evaluator
+from dllint.code.language.extra_arguments import own_places
 from dllint.code.language.links import Block, block_of, scope_of
 from dllint.code.language.reaching import first_alive, reaching
 from dllint.code.language.scopes import FunctionScope, Scope, dotted
@@ -124,8 +125,7 @@ def _splat_positional(ev: Evaluator, found: Arguments, node: ast.expr, frame: Fr
         extra = scope.node.args.vararg
         if extra is not None and extra.arg == node.id and frame.call is not None and frame.caller is not None:
             passed = collect(ev, frame.call, frame.caller, depth + 1)
-            taken = len(scope.node.args.posonlyargs) + len(scope.node.args.args) - (scope.receiver_name is not None)
-            found.positional += passed.positional[taken:]
+            found.positional += passed.positional[len(own_places(scope, frame.call)) :]
             found.open = found.open or passed.open
             return
     values = ev.values(node, frame)

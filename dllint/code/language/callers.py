@@ -14,7 +14,7 @@ from dllint.code.language.libcalls import merged_call
 from dllint.code.language.modules import Module
 from dllint.code.language.outlines import occurrences
 from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, last_name
-from dllint.code.language.values import ClassRef, Frame, Function, Partial, Super, Value
+from dllint.code.language.values import ClassRef, Frame, Function, Instance, Partial, Super, Value
 from dllint.patterns import pattern
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _SMALL = 2_000_000
 """Bytes of Python in a project that can be searched for every function."""
 _MOST_CALL_SITES = 24
 """Calls of one function that are looked at."""
+_MOST_GENERATIONS = 3
+"""Classes without an `__init__` of their own, one deriving from the next."""
 _NEAR = 120
 """Bytes around a name that tell whether it is given another."""
 _ASSIGNED = pattern(rb"=[ \t]*(?:\w{1,60}\.){0,6}\Z")
@@ -64,6 +66,7 @@ class Callers:
             if entering is not None:
                 yield entering, frame
         if makes and owner is not None:
+            yield from self._of_receiver(owner)
             yield from self._super_calls(scope, owner)
 
     def _calls_of(self, scope: FunctionScope, name: str, is_sought: bool) -> Iterator[_Call]:
@@ -134,23 +137,54 @@ class Callers:
     def _enters(self, call: ast.Call, frame: Frame, scope: FunctionScope, makes: ClassScope | None) -> bool:
         return any(_is_of(value, scope, makes) for value in self._program.evaluator.infer(call.func, frame))
 
-    def _super_calls(self, scope: FunctionScope, owner: ClassScope) -> Iterator[tuple[ast.Call, Frame]]:
+    def _super_calls(self, scope: FunctionScope, owner: ClassScope, depth: int = 0) -> Iterator[tuple[ast.Call, Frame]]:
         """`super().__init__(...)` and `Base.__init__(self, ...)` in the classes that derive from `owner`."""
         for cls in self._subclasses(owner):
             own = cls.methods.get(scope.name)
-            if own is None:
-                for call, around in self._calls_of(scope, cls.name, is_sought=False):
-                    frame = Frame(around)
-                    if self._enters(call, frame, scope, cls):
-                        yield call, frame
-                continue
-            for call in own.index().calls:
-                function = call.func
-                if isinstance(function, ast.Attribute) and function.attr == scope.name:
-                    frame = Frame(own)
-                    holders = self._program.evaluator.infer(function.value, frame)
-                    if any(isinstance(h, Super) for h in holders) and self._enters(call, frame, scope, None):
-                        yield call, frame
+            if own is not None:
+                yield from self._onward(scope, own, Frame(own))
+            elif classes.method(self._program.evaluator, cls, scope.name) is scope:
+                yield from self._makes(scope, cls)
+                yield from self._of_receiver(cls)
+                yield from self._super_calls(scope, cls, depth + 1) if depth < _MOST_GENERATIONS else ()
+            yield from self._through_mixins(scope, owner, cls)
+
+    def _makes(self, scope: FunctionScope, cls: ClassScope) -> Iterator[tuple[ast.Call, Frame]]:
+        """The calls of a class that has the `__init__` of a base."""
+        for call, around in self._calls_of(scope, cls.name, is_sought=False):
+            frame = Frame(around)
+            if self._enters(call, frame, scope, cls):
+                yield call, frame
+
+    def _through_mixins(
+        self, scope: FunctionScope, owner: ClassScope, cls: ClassScope
+    ) -> Iterator[tuple[ast.Call, Frame]]:
+        """What classes beside `owner` call by `super().__init__(...)`, where one derives from them first."""
+        ev = self._program.evaluator
+        for base in classes.project_mro(ev, cls):
+            if base is owner:
+                return
+            own = base.methods.get(scope.name)
+            if own is not None and owner not in classes.project_mro(ev, base):
+                yield from self._onward(scope, own, Frame(own, Instance(cls)))
+
+    def _onward(self, scope: FunctionScope, own: FunctionScope, frame: Frame) -> Iterator[tuple[ast.Call, Frame]]:
+        """The calls in one `__init__` that enter the next."""
+        for call in own.index().calls_of(scope.name):
+            holders = (
+                self._program.evaluator.infer(call.func.value, frame) if isinstance(call.func, ast.Attribute) else ()
+            )
+            if any(isinstance(h, (Super, ClassRef)) for h in holders) and self._enters(call, frame, scope, None):
+                yield call, frame
+
+    def _of_receiver(self, owner: ClassScope) -> Iterator[tuple[ast.Call, Frame]]:
+        """`cls(...)` in the class methods of a class and of its bases."""
+        for base in classes.project_mro(self._program.evaluator, owner):
+            for made in base.methods.values():
+                if "classmethod" in made.decorators and made.receiver_name is not None:
+                    frame = Frame(made, ClassRef(owner))
+                    calls = made.index().calls_of(made.receiver_name)
+                    yield from ((call, frame) for call in calls if isinstance(call.func, ast.Name))
 
     def _subclasses(self, cls: ClassScope) -> list[ClassScope]:
         """The classes that derive from `cls` directly."""

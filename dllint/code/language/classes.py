@@ -279,14 +279,21 @@ def _super_init(ev: Evaluator, frame: Frame, value: Instance) -> Frame | None:
     owner = frame.scope.parent
     if not isinstance(owner, ClassScope):
         return None
-    following = method(ev, value.cls, "__init__", after=owner)
-    if following is None:
-        return None
-    for call in frame.scope.index().calls:
-        function = call.func
-        if isinstance(function, ast.Attribute) and function.attr == "__init__" and isinstance(function.value, ast.Call):
+    for call in frame.scope.index().calls_of("__init__"):
+        following = _entered(ev, call, frame, value, owner)
+        if following is not None:
             return Frame(following, value, call, frame)
     return None
+
+
+def _entered(ev: Evaluator, call: ast.Call, frame: Frame, value: Instance, owner: ClassScope) -> FunctionScope | None:
+    """The `__init__` that `super().__init__(...)` or `Base.__init__(self, ...)` runs."""
+    holder = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if isinstance(holder, ast.Call):
+        return method(ev, value.cls, "__init__", after=owner)
+    named = ev.infer(holder, frame) if isinstance(holder, (ast.Name, ast.Attribute)) else ()
+    bases = [one.cls for one in named if isinstance(one, ClassRef) and one.cls in project_mro(ev, value.cls)]
+    return method(ev, bases[0], "__init__") if len(bases) == len(named) == 1 else None
 
 
 def element_writes(ev: Evaluator, node: ast.Attribute, frame: Frame) -> list[Values]:

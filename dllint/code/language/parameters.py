@@ -94,8 +94,8 @@ def _over_all_calls(ev: Evaluator, name: str, scope: FunctionScope, frame: Frame
             bound = classes.init_frame(ev, frame.receiver, scope)
             if bound is not None and bound.call is not None and bound.caller is not None:
                 return _argument(ev, name, scope, bound.call, bound.caller)
-        groups.append(_argument(ev, name, scope, call, caller))
-    return merge(groups)
+        groups += [_argument(ev, name, scope, call, frame) for frame in extra_arguments.activations(ev, call, caller)]
+    return merge(groups) if groups else _unseen(ev, name, scope, uncalled=True)
 
 
 def _is_of_far_subclass(ev: Evaluator, call: ast.Call, caller: Frame) -> bool:
@@ -131,19 +131,48 @@ def _argument(ev: Evaluator, name: str, scope: FunctionScope, call: ast.Call, ca
     if given is not None:
         return ev.infer(given, _bounded(caller))
     if not certain:
+        if extra_arguments.is_passed_on(call, caller):
+            made = extra_arguments.activations(ev, call, caller)
+            return merge(_argument(ev, name, scope, call, frame) for frame in made if frame is not caller) or UNKNOWNS
+        if _passes_unspelled(call, caller):
+            return _collected(ev, name, scope, call, caller)
         splat = _from_splat(ev, name, call, caller)
         if splat is not None:
             return splat
         certain = _is_left_out(ev, name, call, caller)
+    return _default(ev, name, scope) if certain else (Unknown(name),)
+
+
+def _default(ev: Evaluator, name: str, scope: FunctionScope) -> Values:
     default = scope.default(name)
     known = ev.infer(default, Frame(scope.parent or scope)) if default is not None else ()
-    return known if certain and known else merge([known, (Unknown(name),)])
+    return known or (Unknown(name),)
+
+
+def _passes_unspelled(call: ast.Call, caller: Frame) -> bool:
+    """Whether a call has `*args`, or passes on the `**options` of the function that it stands in."""
+    extra = caller.scope.node.args.kwarg if isinstance(caller.scope, FunctionScope) else None
+    passed_on = [k.value for k in call.keywords if k.arg is None] if extra is not None else []
+    return any(isinstance(argument, ast.Starred) for argument in call.args) or any(
+        isinstance(options, ast.Name) and extra is not None and options.id == extra.arg for options in passed_on
+    )
+
+
+def _collected(ev: Evaluator, name: str, scope: FunctionScope, call: ast.Call, caller: Frame) -> Values:
+    """What a call with `*args` and `**options` passes for a parameter, in its place or by its name."""
+    from dllint.code.language.arguments import collect  # which asks for values itself
+
+    given, names = collect(ev, call, caller), extra_arguments.own_places(scope, call)
+    placed = given.positional[names.index(name) :] if name in names else []
+    argument = placed[0] if placed else given.named.get(name)
+    if argument is None:
+        return (Unknown(name),) if given.open else _default(ev, name, scope)
+    found = argument.values(ev)
+    return found if argument.certain or argument.surely else merge([found, (Unknown(name),)])
 
 
 def _is_left_out(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> bool:
     """Whether a call with `**options` certainly does not pass a parameter: each is a dict whose keys are all known."""
-    if any(isinstance(argument, ast.Starred) for argument in call.args):
-        return False
     splats = [value for k in call.keywords if k.arg is None for value in ev.infer(k.value, caller) or UNKNOWNS]
     return all(elements.is_without(value, name) for value in splats)
 
@@ -196,10 +225,7 @@ def passed(name: str, scope: FunctionScope, call: ast.Call) -> tuple[ast.expr | 
         if keyword.arg == name:
             return keyword.value, True
         certain = certain and keyword.arg is not None
-    positional = [*scope.node.args.posonlyargs, *scope.node.args.args]
-    names = [argument.arg for argument in positional]
-    if scope.receiver_name is not None:
-        names = names[1:]
+    names = extra_arguments.own_places(scope, call)
     for position, argument in enumerate(call.args):
         if isinstance(argument, ast.Starred):
             return None, False
