@@ -22,6 +22,7 @@ from dllint.code.language.values import (
 )
 
 if TYPE_CHECKING:
+    from dllint.code.language.arguments import Argument
     from dllint.code.language.evaluator import Evaluator
 
 MOST_CALLERS = 2
@@ -140,7 +141,12 @@ def _argument(ev: Evaluator, name: str, scope: FunctionScope, call: ast.Call, ca
         if splat is not None:
             return splat
         certain = _is_left_out(ev, name, call, caller)
-    return _default(ev, name, scope) if certain else (Unknown(name),)
+    return _default(ev, name, scope) if certain else _unseen_argument(name, scope)
+
+
+def _unseen_argument(name: str, scope: FunctionScope) -> Values:
+    """What a call passes for a parameter where that is not seen; of an optional one, its name tells nothing then."""
+    return UNKNOWNS if scope.default(name) is not None else (Unknown(name),)
 
 
 def _default(ev: Evaluator, name: str, scope: FunctionScope) -> Values:
@@ -166,9 +172,8 @@ def _collected(ev: Evaluator, name: str, scope: FunctionScope, call: ast.Call, c
     placed = given.positional[names.index(name) :] if name in names else []
     argument = placed[0] if placed else given.named.get(name)
     if argument is None:
-        return (Unknown(name),) if given.open else _default(ev, name, scope)
-    found = argument.values(ev)
-    return found if argument.certain or argument.surely else merge([found, (Unknown(name),)])
+        return _unseen_argument(name, scope) if given.open else _default(ev, name, scope)
+    return _of_passed(ev, name, argument)
 
 
 def _is_left_out(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> bool:
@@ -200,6 +205,10 @@ def _of_changed(ev: Evaluator, name: str, call: ast.Call, caller: Frame) -> Valu
     argument = passed_on.named.get(name)
     if argument is None:
         return None
+    return _of_passed(ev, name, argument)
+
+
+def _of_passed(ev: Evaluator, name: str, argument: Argument) -> Values:
     found = argument.values(ev)
     return found if argument.certain or argument.surely else merge([found, (Unknown(name),)])
 
