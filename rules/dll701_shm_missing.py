@@ -84,7 +84,8 @@ def shm_missing(training: Training) -> Iterator[Finding]:
         return
     trains, severity = ("trains", None) if training.is_sure else ("may train", Severity.WARNING)
     demand = training.demand
-    needs = f"; its loader can need {demand.phrase}" if demand is not None else ""
+    counts = demand is not None and 2 * demand.bytes > DEFAULT_SHM  # else it is another loader, of unknown need
+    needs = f"; its loader can need {demand.phrase}" if demand is not None and counts else ""
     yield RULE.finding(
         workload.at,
         f"{training.subject} {trains} with PyTorch ({training.why}) on the default 64 MB of /dev/shm{needs}",

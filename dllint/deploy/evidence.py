@@ -55,7 +55,12 @@ _LAUNCHING_MODULES = frozenset(
         "accelerate.commands.launch",
     }
 )
-_TRAINER_IMPORTS = ("from transformers", "import transformers", "from trl", "import trl")
+_TRAINER_IMPORTS = tuple(
+    f"{word} {library}"
+    for library in ("transformers", "trl", "sentence_transformers", "setfit")
+    for word in ("from", "import")
+)
+"""Imports of trainers that derive from, or are made as, the one of transformers: no workers by default."""
 _EXAMPLES = pattern(
     r"\b(?:transformers/examples/|trl/(?:trl|examples)/"
     r"|git clone (?:-\S+ )*\S*huggingface/(?:transformers|trl|peft)(?:\.git)?(?=\s|$))"

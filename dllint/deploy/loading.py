@@ -49,7 +49,7 @@ _OF_ITS_OWN = pattern(
 )
 """A class of a trainer that derives from none: what it loads by stands in the project."""
 _TOP = pattern(rb"[ \t(]*([A-Za-z_]\w*)")
-_OTHER_TRAINERS = _WITH_LOADERS - {"accelerate", "deepspeed", "trl"}
+_OTHER_TRAINERS = _WITH_LOADERS - {"accelerate", "deepspeed", "sentence_transformers", "setfit", "trl"}
 _WORKERS = b"num_workers"
 _MAY_GIVE_WORKERS = (Kind.YAML, Kind.JSON, Kind.SHELL, Kind.MARKDOWN)
 _IMPORTS_TORCH = (b"import torch", b"from torch")

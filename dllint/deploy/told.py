@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 _TINY = "mnist"
 _CALLED_TRAINER = pattern(r"train(?:er|ing)?(?![a-z])", re.IGNORECASE)
-_TRAINS = pattern(r"\b(?:from|import)[ \t]+(?:transformers|trl)\b(?s:.)*Trainer\(|\.backward\(")
+_TRAINS = pattern(
+    r"\b(?:from|import)[ \t]+(?:transformers|trl|sentence_transformers|setfit)\b(?s:.)*Trainer\(|\.backward\("
+)
 _IMPORTED = pattern(r"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _LOADS = pattern(r"num_workers|DataLoader|data_loader")
 

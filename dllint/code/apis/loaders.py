@@ -110,6 +110,8 @@ LOADERS: dict[str, LoaderApi] = {
     ),
     "transformers.TrainingArguments": _HF,
     "transformers.Seq2SeqTrainingArguments": _HF,
+    "sentence_transformers.SentenceTransformerTrainingArguments": _HF,
+    "sentence_transformers.training_args.SentenceTransformerTrainingArguments": _HF,
     "trl.SFTConfig": _HF,
     "trl.DPOConfig": _HF,
     "trl.GRPOConfig": _HF,
