@@ -116,3 +116,26 @@ def test_no_module_compiles_patterns_when_it_is_imported() -> None:
     words = [sys.executable, "-c", COMPILING]
     result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.split() == [], "use `dllint.patterns.pattern`"
+
+
+ALONE = """
+import importlib, pathlib, sys
+
+root, room = map(pathlib.Path, sys.argv[1:])
+for path in sorted((root / room).rglob("*.py")):
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("dllint", "rules")]:
+        del sys.modules[name]
+    name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        print(name, error)
+"""
+ROOMS = ["rules", *(f"dllint/code/{path.name}" for path in sorted((ROOT / "dllint/code").iterdir()) if path.is_dir())]
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if not room.endswith("__")])
+def test_each_module_can_be_the_first_that_is_imported(room: str) -> None:
+    words = [sys.executable, "-c", ALONE, str(ROOT), room]
+    result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout == "", "rules are imported one by one: an import circle breaks `--select` of one of them"

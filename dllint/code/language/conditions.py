@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from dllint.code.language import folding
 from dllint.code.language.bindings import Binding
-from dllint.code.language.folding import verdict
 from dllint.code.language.links import (
     Block,
     Condition,
@@ -97,7 +97,8 @@ def _on_taken_branches(
     kept: list[tuple[Binding, Values]] = []
     for binding, values in groups:
         owner, branch = binding.block.owner, binding.block.branch
-        taken = verdict(ev, owner.test, frame) if isinstance(owner, ast.If) and branch in ("body", "orelse") else None
+        is_asked = isinstance(owner, ast.If) and branch in ("body", "orelse")
+        taken = folding.verdict(ev, owner.test, frame) if is_asked and isinstance(owner, ast.If) else None
         if taken is (branch != "body") and taken is not None:
             continue
         if taken is not None:
@@ -111,7 +112,7 @@ def is_ruled_out(ev: Evaluator, block: Block, frame: Frame) -> bool:
     owner = block.owner
     if not isinstance(owner, ast.If) or block.branch not in ("body", "orelse"):
         return False
-    return verdict(ev, owner.test, frame) is (block.branch != "body")
+    return folding.verdict(ev, owner.test, frame) is (block.branch != "body")
 
 
 def ruled_out_around(ev: Evaluator, node: ast.AST, frame: Frame) -> Iterator[ast.If]:
@@ -123,7 +124,7 @@ def ruled_out_around(ev: Evaluator, node: ast.AST, frame: Frame) -> Iterator[ast
 
 def is_unreachable(ev: Evaluator, node: ast.AST, frame: Frame) -> bool:
     """Whether a test on the way to a node is known to come out otherwise, by what its function is given."""
-    return any(verdict(ev, test, frame) is (not outcome) for test, outcome in leading_to(node))
+    return any(folding.verdict(ev, test, frame) is (not outcome) for test, outcome in leading_to(node))
 
 
 def _capped(value: Value, name: str, tests: list[tuple[ast.expr, bool]]) -> Value:
@@ -153,7 +154,7 @@ def _ruled_out(ev: Evaluator, key: str, value: Value, tests: list[tuple[ast.expr
         return False
     ev.assumed.append((key, value))
     try:
-        return any(verdict(ev, test, frame) is (not outcome) for test, outcome in tests)
+        return any(folding.verdict(ev, test, frame) is (not outcome) for test, outcome in tests)
     finally:
         ev.assumed.pop()
 

@@ -7,8 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from dllint.code.language import elements
 from dllint.code.language.containers import filled_later, updated_by
-from dllint.code.language.elements import contents
 from dllint.code.language.values import (
     UNKNOWN,
     UNKNOWNS,
@@ -126,7 +126,7 @@ def _joined(
 
 def _longer(ev: Evaluator, parts: tuple[Collection, ...], node: ast.AST, frame: Frame) -> Collection:
     """A list of what some others hold, of which it is not known how many there are."""
-    held = [values for part in parts for values in contents(ev, part)]
+    held = [values for part in parts for values in elements.contents(ev, part)]
     return Collection(parts[0].kind, node, frame, each=merge(held))
 
 

@@ -185,9 +185,8 @@ class Loader:
         argument = self.arguments.get(name)
         if name == "num_workers" and self.api.service in self.arguments:
             return self._of_service(self.arguments[self.api.service])
-        default: Values = (Const(_DEFAULTS.get(name), self.call),)
-        if name == "num_workers":
-            default = (Const(self.api.default_workers, self.call),)
+        preset = self.api.default_workers if name == "num_workers" else _DEFAULTS.get(name)
+        default: Values = (Const(preset, self.call),)
         if argument is None:
             return Option(name, UNKNOWNS if self.open else default, None, None if self.open else True)
         values = argument.values(self.program.evaluator)
@@ -210,11 +209,14 @@ class Loader:
 
     def _of_service(self, service: Argument) -> Option:
         """The `num_workers` that a reading service is made with."""
-        ev = self.program.evaluator
-        for value in service.values(ev):
-            if isinstance(value, Product):
-                found = collect(ev, value.node, value.frame)
-                return Loader(self.program, value.node, value.frame, _service_api(value), found).workers
+        ev, seen = self.program.evaluator, set[ast.AST]()  # `trainer = Trainer(args=trainer)`
+        while made := [v for v in service.values(ev) if isinstance(v, Product) and v.node not in seen]:
+            call, frame = made[0].node, made[0].frame
+            seen.add(call)
+            inner = Loader(self.program, call, frame, _service_api(made[0]), collect(ev, call, frame))
+            if inner.api.service not in inner.arguments:
+                return inner.workers
+            service = inner.arguments[inner.api.service]
         return Option("num_workers", UNKNOWNS, None, None)
 
     def option_without_workers(self, name: str) -> Option:
