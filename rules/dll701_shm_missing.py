@@ -84,8 +84,9 @@ def shm_missing(training: Training) -> Iterator[Finding]:
         return
     trains, severity = ("trains", None) if training.is_sure else ("may train", Severity.WARNING)
     demand = training.demand
-    counts = demand is not None and 2 * demand.bytes > DEFAULT_SHM  # else it is another loader, of unknown need
-    needs = f"; its loader can need {demand.phrase}" if demand is not None and counts else ""
+    needs = ""
+    if demand is not None and 2 * demand.bytes > DEFAULT_SHM:  # else it is another loader, of unknown need
+        needs = f"; its loader can need {demand.phrase}"
     yield RULE.finding(
         workload.at,
         f"{training.subject} {trains} with PyTorch ({training.why}) on the default 64 MB of /dev/shm{needs}",

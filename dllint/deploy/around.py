@@ -8,6 +8,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dllint.deploy.loading import imports_torch
 from dllint.deploy.nearest import folders_in_common
 from dllint.patterns import pattern
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 _NO_WITNESS = pattern(r"(?:^|[/\\_.-])bench(?:mark(?:s|ing)?)?[/\\_.-]|mnist", re.IGNORECASE)
 """Files whose loaders do not tell what a project trains: its benchmarks, and the smallest of all examples."""
 
-
-_USES_TORCH = (b"import torch", b"from torch")
 
 
 class LoadersAround:
@@ -71,7 +70,7 @@ class LoadersAround:
         found: set[str] = set()
         for module in self._plan.program.modules.by_file.values():
             folder = posixpath.dirname(module.absolute)
-            if folder in found or module.is_test or not any(map(module.has, _USES_TORCH)):
+            if folder in found or module.is_test or not imports_torch(module):
                 continue
             while folder not in found and len(folder) > 1:
                 found.add(folder)

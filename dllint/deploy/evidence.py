@@ -17,7 +17,7 @@ from dllint.deploy.around import LoadersAround
 from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.installed import brings_torch
-from dllint.deploy.loading import ByHand, has_no_loaders, leaves_workers_out, may_load
+from dllint.deploy.loading import WITHOUT_WORKERS, ByHand, has_no_loaders, leaves_workers_out, may_load
 from dllint.deploy.pages import given_memory, is_shell_beside, is_to_work_in, session, speaks_of_else
 from dllint.deploy.published import label_of
 from dllint.deploy.remounts import heed
@@ -55,12 +55,7 @@ _LAUNCHING_MODULES = frozenset(
         "accelerate.commands.launch",
     }
 )
-_TRAINER_IMPORTS = tuple(
-    f"{word} {library}"
-    for library in ("transformers", "trl", "sentence_transformers", "setfit")
-    for word in ("from", "import")
-)
-"""Imports of trainers that derive from, or are made as, the one of transformers: no workers by default."""
+_TRAINER_IMPORTS = tuple(f"{word} {library}" for library in WITHOUT_WORKERS for word in ("from", "import"))
 _EXAMPLES = pattern(
     r"\b(?:transformers/examples/|trl/(?:trl|examples)/"
     r"|git clone (?:-\S+ )*\S*huggingface/(?:transformers|trl|peft)(?:\.git)?(?=\s|$))"

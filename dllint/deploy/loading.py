@@ -49,7 +49,9 @@ _OF_ITS_OWN = pattern(
 )
 """A class of a trainer that derives from none: what it loads by stands in the project."""
 _TOP = pattern(rb"[ \t(]*([A-Za-z_]\w*)")
-_OTHER_TRAINERS = _WITH_LOADERS - {"accelerate", "deepspeed", "sentence_transformers", "setfit", "trl"}
+WITHOUT_WORKERS = ("transformers", "trl", "sentence_transformers", "setfit")
+"""Libraries whose trainers have no workers unless `dataloader_num_workers` gives them some."""
+_OTHER_TRAINERS = _WITH_LOADERS - {"accelerate", "deepspeed", *WITHOUT_WORKERS}
 _WORKERS = b"num_workers"
 _MAY_GIVE_WORKERS = (Kind.YAML, Kind.JSON, Kind.SHELL, Kind.MARKDOWN)
 _IMPORTS_TORCH = (b"import torch", b"from torch")
@@ -70,6 +72,11 @@ def may_load(modules: Iterable[Module], plan: Plan) -> bool:
     return False
 
 
+def imports_torch(module: Module) -> bool:
+    """Whether a module names torch in an import, as far as words tell."""
+    return any(map(module.has, _IMPORTS_TORCH))
+
+
 def starts_no_workers(library: str) -> bool:
     """Whether a library, or module of Python itself, starts no workers of DataLoader by names that do not tell."""
     return library in _HARMLESS or library in sys.stdlib_module_names
@@ -78,7 +85,7 @@ def starts_no_workers(library: str) -> bool:
 def has_no_loaders(plan: Plan) -> bool:
     """Whether a project has code that uses torch, and nowhere speaks of loaders or what builds them."""
     own = _own_modules(plan)
-    using = (module for module in own if not module.is_notebook and any(map(module.has, _IMPORTS_TORCH)))
+    using = (module for module in own if not module.is_notebook and imports_torch(module))
     return next(using, None) is not None and not any(_speaks_of_loaders(module, plan) for module in own)
 
 

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from dllint.deploy.loading import starts_no_workers
+from dllint.deploy.loading import WITHOUT_WORKERS, starts_no_workers
 from dllint.deploy.tools import is_tool
 from dllint.kinds import Kind
 from dllint.patterns import pattern
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _TINY = "mnist"
 _CALLED_TRAINER = pattern(r"train(?:er|ing)?(?![a-z])", re.IGNORECASE)
 _TRAINS = pattern(
-    r"\b(?:from|import)[ \t]+(?:transformers|trl|sentence_transformers|setfit)\b(?s:.)*Trainer\(|\.backward\("
+    rf"\b(?:from|import)[ \t]+(?:{'|'.join(WITHOUT_WORKERS)})\b(?s:.)*Trainer\(|\.backward\("
 )
 _IMPORTED = pattern(r"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _LOADS = pattern(r"num_workers|DataLoader|data_loader")

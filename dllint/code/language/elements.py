@@ -326,7 +326,7 @@ def under_key_of(ev: Evaluator, value: Collection, key: ast.expr, node: ast.AST,
 def _at_index_of(ev: Evaluator, value: Collection, index: ast.expr, node: ast.AST, frame: Frame) -> Values:
     """`(one, other)[flag]`: what stands at the places that the index is known to be; else any element."""
     known = ev.infer(index, frame) if value.each is None and value.kind in ("list", "tuple") else ()
-    places = [int(k.value) for k in known if isinstance(k, Const) and isinstance(k.value, (int, bool))]
+    places = [int(k.value) for k in known if isinstance(k, Const) and isinstance(k.value, int)]
     if not places or len(places) < len(known):
         return item(ev, value, None, node, frame)
     return merge(item(ev, value, place, node, frame) for place in places)
