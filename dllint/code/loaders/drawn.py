@@ -162,9 +162,12 @@ def _stays_on_cpu(program: Program, call: ast.Call, frame: Frame) -> bool:
     return all(_is_cpu(program, value) for value in program.evaluator.values(given[0], frame))
 
 
-def _is_cpu(program: Program, value: Value) -> bool:
+def _is_cpu(program: Program, value: Value, above: frozenset[ast.AST] = frozenset()) -> bool:
     if isinstance(value, Product) and value.name == "torch.device" and value.node.args:
-        return all(_is_cpu(program, inner) for inner in program.evaluator.values(value.node.args[0], value.frame))
+        if value.node in above:  # `device = torch.device(device)`
+            return False
+        given = program.evaluator.values(value.node.args[0], value.frame)
+        return all(_is_cpu(program, inner, above | {value.node}) for inner in given)
     return isinstance(value, Const) and value.value == "cpu"
 
 
