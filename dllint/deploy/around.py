@@ -21,7 +21,6 @@ _NO_WITNESS = pattern(r"(?:^|[/\\_.-])bench(?:mark(?:s|ing)?)?[/\\_.-]|mnist", r
 """Files whose loaders do not tell what a project trains: its benchmarks, and the smallest of all examples."""
 
 
-
 class LoadersAround:
     """The loaders in the home of an image: the next folder, from its Dockerfile's upwards, whose code uses torch."""
 

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 _TINY = "mnist"
 _CALLED_TRAINER = pattern(r"train(?:er|ing)?(?![a-z])", re.IGNORECASE)
-_TRAINS = pattern(
-    rf"\b(?:from|import)[ \t]+(?:{'|'.join(WITHOUT_WORKERS)})\b(?s:.)*Trainer\(|\.backward\("
-)
+_TRAINS = pattern(rf"\b(?:from|import)[ \t]+(?:{'|'.join(WITHOUT_WORKERS)})\b(?s:.)*Trainer\(|\.backward\(")
 _IMPORTED = pattern(r"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _LOADS = pattern(r"num_workers|DataLoader|data_loader")
+_LOADER = "DataLoader("
+_MAY_HAVE_WORKERS = pattern(r"num_workers(?![\"']?[ \t]*[=:][ \t]*0\b)|data_loader|\*\*")
+"""What gives loaders workers, or may do so unseen."""
 
 
 def is_tiny(found: Training, plan: Plan) -> bool:
@@ -51,12 +52,15 @@ def is_called_a_trainer(found: Training) -> bool:
 
 def is_written_in_place(found: Training, plan: Plan) -> bool:
     """Whether the scripts that run stand in the command, or in a ConfigMap beside it, train by the trainer of
-    transformers or TRL, whose default is no workers, or by hand, and neither they nor what they import speak of workers
-    or loaders."""
+    transformers or TRL, whose default is no workers, or by hand, and neither they nor what they import speak of loaders
+    but such without workers."""
     text = "\n".join(found.words)
     own = plan.by_path.get(found.workload.path)
     if own is not None and all(own.has(f"{os.path.basename(run.script)}:".encode()) for run in found.runs):
         text = own.text
-    if _TRAINS.search(text) is None or _LOADS.search(text) is not None:
+    if _LOADER in text:
+        if _MAY_HAVE_WORKERS.search(text) is not None:
+            return False
+    elif _TRAINS.search(text) is None or _LOADS.search(text) is not None:
         return False
     return all(map(starts_no_workers, _IMPORTED.findall(text)))

@@ -35,7 +35,9 @@ def after_changes(ev: Evaluator, namespace: Derived, name: str, default: Values,
     module = namespace.frame.scope.module
     if _may_be_stored_by_text(ev, namespace, name, use):
         return merge([default, (Unknown(name),)])
-    changes = [(write, at) for write, at in _changes(ev, module, name) if not _is_later(write.node, at, use)]
+    changes = [
+        change for change in _changes(ev, module, name, namespace) if not _is_later(change[0].node, change[1], use)
+    ]
     if not changes:
         return default
     left: list[Values] = []
@@ -47,13 +49,26 @@ def after_changes(ev: Evaluator, namespace: Derived, name: str, default: Values,
     return merge([*left, (Unknown(name, overrides=True),)])
 
 
-def _changes(ev: Evaluator, module: Module, name: str) -> Iterator[_Change]:
-    """What is stored under the name of an option: anything computed in its own module, replacements everywhere."""
+def _changes(ev: Evaluator, module: Module, name: str, namespace: Derived | None = None) -> Iterator[_Change]:
+    """What is stored under the name of an option: anything computed in its own module, replacements everywhere, and
+    the constants that surely take its place in a namespace."""
     modules = dict.fromkeys([module, *ev.program.modules_with(f".{name} =")])
     for other in modules:
         for write, scope in other.writes_of(name):
-            if (other is module and _is_computed(write)) or _replaces(write):
-                yield write, scope
+            change = write, scope
+            if (other is module and _is_computed(write)) or _replaces(write) or _is_set(ev, namespace, name, change):
+                yield change
+
+
+def _is_set(ev: Evaluator, namespace: Derived | None, name: str, change: _Change) -> bool:
+    """Whether a constant takes the place of an option right where it is parsed: `args = p.parse_args(); args.n = 4`.
+
+    One that is written under a condition nobody knows (`if on_windows: args.n = 0`) says nothing about the default.
+    """
+    if namespace is None or change[1] is not namespace.frame.scope:
+        return False
+    is_constant = isinstance(change[0].binding.value, ast.Constant)
+    return is_constant and _is_made(ev, namespace, Unknown(name), change) is True
 
 
 def _replaces(write: AttributeWrite) -> bool:
