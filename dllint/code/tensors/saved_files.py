@@ -155,7 +155,8 @@ def _handed_on(call: ast.Call, scope: FunctionScope) -> list[tuple[str, int]]:
     given = [argument(call, "obj", 0), argument(call, "f", 1)]
     names = [parameter.arg for parameter in scope.parameters]
     words = [dotted(one) if one is not None else "" for one in given]
-    return [(word, names.index(word)) for word in words] if all(word in names for word in words) else []
+    is_as_given = all(word in names for word in words) and len(scope.index().bindings[words[0]]) == 1
+    return [(word, names.index(word)) for word in words] if is_as_given else []
 
 
 def _calls(program: Program, call: ast.Call, scope: Scope, saver: FunctionScope) -> bool:
