@@ -17,9 +17,11 @@ from dllint.deploy.around import LoadersAround
 from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.installed import brings_torch
+from dllint.deploy.launchers.metaflow import hands_on
 from dllint.deploy.loading import WITHOUT_WORKERS, ByHand, has_no_loaders, leaves_workers_out, may_load
 from dllint.deploy.pages import given_memory, is_shell_beside, is_to_work_in, session, speaks_of_else
 from dllint.deploy.published import label_of
+from dllint.deploy.ranks import may_start_ranks
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
 from dllint.deploy.stopped import stops_at_its_command
@@ -97,6 +99,8 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
         return None
     if not found.loaders and (_leaves_workers_out(found, plan) or is_tiny(found, plan)):
         return None
+    if found.runs and all(hands_on(run, plan) for run in found.runs):
+        return None
     if only_tests(commands) and not tests_start_workers(found, image):
         return None
     if not found.runs and (plan.shared(LoadersAround).have_no_workers(image) or _serves(commands)):
@@ -124,10 +128,17 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
     if workload.is_training:
         return f"{workload.launcher.name} starts it as a PyTorch training job"
     if any(map(_launches, found.started)):
-        return "its command is a launcher of PyTorch training"
+        return _why_by_launcher(found)
     if workload.launcher.checks and not _may_train(commands, found, image):
         return ""
     return _why_by_image(found, plan, image)
+
+
+def _why_by_launcher(found: Training) -> str:
+    """The evidence that a launcher gives; of one process whose loaders nobody knows the workers of it is not enough."""
+    launches = "its command is a launcher of PyTorch training"
+    found.is_sure = not found.loaders or may_start_ranks(found.words)
+    return launches if found.is_sure else f"{launches}, and nobody sees whether its loaders have workers"
 
 
 def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:

@@ -28,7 +28,8 @@ class Training:
         """The evidence, for messages: "its image carries torch"."""
         self.is_sure = True
         """False where the image alone says so (it carries torch, and nobody sees what runs in it) and no loader with
-        workers is seen, or it may run in another container, that is given memory."""
+        workers is seen, or it may run in another container, that is given memory; also where a launcher starts one
+        process, and the workers of its loaders are not known."""
         self.beside: Loader | None = None
         """A loader with workers of the project's code, where nobody sees what runs in it."""
         self.words = words

@@ -18,6 +18,7 @@ from dllint.deploy.workload import Launcher, Setting, SharedMemory, ShmSource, W
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
+    from dllint.deploy.runs import ScriptRun
 
 METAFLOW = Launcher("Metaflow", "pass `shared_memory={size}` (MiB) to the decorator", "{mib}")
 _CONTAINERS = ("kubernetes", "batch")
@@ -38,6 +39,23 @@ def find(module: Module, plan: Plan) -> Iterator[Workload]:
         for step in flow.methods.values():
             if "step" in step.decorators:
                 yield from _of_step(step, flow, plan)
+
+
+def hands_on(run: ScriptRun, plan: Plan) -> bool:
+    """Whether a script is a flow whose steps with workers all run in containers of their own: `python flow.py run`."""
+    if run.module is None or not run.module.lines_with("FlowSpec"):
+        return False
+    steps = [step for flow in run.module.classes for step in flow.methods.values() if "step" in step.decorators]
+    here = [step for step in steps if not _runs_elsewhere(step, run, plan)]
+    return len(here) < len(steps) and not any(working_loaders(step, plan) for step in here)
+
+
+def _runs_elsewhere(step: FunctionScope, run: ScriptRun, plan: Plan) -> bool:
+    given = zip(("", *run.arguments), run.arguments, strict=False)
+    if any(word.removeprefix("--with=").startswith(_CONTAINERS) for before, word in given if "--with" in (before, word[:6])):
+        return True
+    flow = step.owner
+    return flow is not None and any(each.name in _CONTAINERS for each in _decorators(step, flow, plan))
 
 
 def _of_step(step: FunctionScope, flow: ClassScope, plan: Plan) -> Iterator[Workload]:
