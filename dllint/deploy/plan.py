@@ -164,15 +164,17 @@ class Plan:
 
     def loaders_of(self, script: Module) -> list[Loader]:
         """The loaders in a script and in the modules that it imports, directly or not; those that only a module builds
-        which it does not import, or where that is run itself, are none of its own."""
+        which it does not import, or where that is run itself, or in a function that none of them calls, are none of its
+        own."""
         if script not in self._loaders:
             from dllint.deploy.hooks import Hooks
-            from dllint.deploy.reached import called, is_of_another_run
+            from dllint.deploy.reached import called, is_never_called, is_of_another_run
 
             reached, hooks = self.reached_from(script), self.shared(Hooks)
             built = (one for module in reached for one in self._loaders_by_module.get(module, ()))
             found = (loader for _, loader in sorted(built, key=itemgetter(0)) if loader.callers <= reached)
             own = (loader for loader in found if not is_of_another_run(loader, script, reached))
+            own = (loader for loader in own if not is_never_called(loader, script, reached))
             self._loaders[script] = called([loader for loader in own if hooks.are_asked(loader, script)])
         return self._loaders[script]
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.language.conditions import is_guarded
 from dllint.code.language.modules import Module
-from dllint.code.language.scopes import FunctionScope
+from dllint.code.language.scopes import FunctionScope, ModuleScope, Scope
 from dllint.code.language.values import ClassRef, Frame, Unknown
 from dllint.code.loaders.loader import Loader
 from dllint.code.workers.reach import Step, WorkerCode
 
 if TYPE_CHECKING:
+    from dllint.code.program import Program
     from dllint.deploy.plan import Plan
 
 
@@ -84,6 +85,44 @@ def _is_main_of_another(loader: Loader, script: Module, reached: Iterable[Module
     return not any(_uses(other, scope.name) for other in {script, *reached} if other is not module)
 
 
+def is_never_called(loader: Loader, script: Module, reached: Collection[Module]) -> bool:
+    """Whether a script only imports the module with the function that the way to a loader starts in, and gets to
+    nothing that calls that."""
+    function = _first_function(loader)
+    if function is None or function.module is script:
+        return False
+    users = _users(function, loader.program)
+    # What a package hands on under another name is reached past its `__init__.py`.
+    return not any(user is script or user in reached or user.is_package for user in users)
+
+
+def _first_function(loader: Loader) -> FunctionScope | None:
+    """The function at the top of a module that the way to a loader starts in; None where a decorator may call it."""
+    frame = loader.frame
+    while frame.caller is not None:
+        frame = frame.caller
+    scope = _outermost(frame.scope)
+    return scope if isinstance(scope, FunctionScope) and not scope.decorators else None
+
+
+def _users(function: FunctionScope, program: Program) -> Iterator[Module]:
+    """The modules that name a function, but to define or to import it."""
+    for module in program.mentions.of(function.name.encode()):
+        if module is function.module:
+            is_used = set(module.lines_with(function.name)) != {function.node.lineno}
+        else:
+            is_used = _uses(module, function.name)
+        if is_used:
+            yield module
+
+
+def _outermost(scope: Scope) -> Scope:
+    """The function or class at the top of a module that a scope stands in."""
+    while scope.parent is not None and not isinstance(scope.parent, ModuleScope):
+        scope = scope.parent
+    return scope
+
+
 def _uses(module: Module, name: str) -> bool:
     """Whether a module does anything with a name, or imports it as another; a function of its own is called so, too."""
     lines = module.data.split(b"\n")
@@ -100,6 +139,9 @@ def called(loaders: list[Loader]) -> list[Loader]:
 
 
 def _is_of_uncalled(loader: Loader) -> bool:
-    """Whether what a loader goes through is the parameter of a function that nobody is seen to call."""
+    """Whether nobody is seen to call the function that builds a loader, or whose parameter that goes through."""
     given = loader.dataset_values()
-    return bool(given) and all(isinstance(value, Unknown) and value.uncalled for value in given)
+    if given and all(isinstance(value, Unknown) and value.uncalled for value in given):
+        return True
+    function = _first_function(loader)
+    return function is not None and next(_users(function, loader.program), None) is None

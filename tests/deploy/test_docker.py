@@ -368,8 +368,22 @@ def test_of_several_scripts_with_a_name_the_nearest_runs(tmp_path: Path) -> None
 
 def test_a_loader_counts_where_the_script_imports_it(tmp_path: Path) -> None:
     loader = "from torch.utils.data import DataLoader\ndef load():\n    return DataLoader([1], num_workers=2)\n"
-    files = {"p/utils.py": loader, "q/utils.py": "X = 1\n", "p/a.py": "import utils\n", "q/b.py": "import utils\n"}
+    files = {"p/utils.py": loader, "q/utils.py": "X = 1\n", "p/a.py": "import utils\nutils.load()\n", "q/b.py": "import utils\n"}
     plan = plan_of(tmp_path, files)
     scripts = {module.path.rpartition("/")[2]: module for module in plan.program.modules.by_file.values()}
     assert len(plan.loaders_of(scripts["a.py"])) == 1
     assert plan.loaders_of(scripts["b.py"]) == []
+
+
+def test_a_loader_does_not_count_where_the_script_only_imports_what_builds_it(tmp_path: Path) -> None:
+    helpers = "from torch.utils.data import DataLoader\ndef scan(data):\n    return DataLoader(data, num_workers=2)\n"
+    files = {
+        "helpers.py": helpers + "def shown(model):\n    print(model)\n",
+        "show.py": "from helpers import shown\nshown(1)\n",
+        "train.py": "import helpers\nhelpers.scan([1])\n",
+        "both.py": "import show, train\n",
+    }
+    plan = plan_of(tmp_path, files)
+    scripts = {module.path.rpartition("/")[2]: module for module in plan.program.modules.by_file.values()}
+    found = {name: len(plan.loaders_of(scripts[name])) for name in ("show.py", "train.py", "both.py")}
+    assert found == {"show.py": 0, "train.py": 1, "both.py": 1}

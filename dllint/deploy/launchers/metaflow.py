@@ -52,7 +52,9 @@ def hands_on(run: ScriptRun, plan: Plan) -> bool:
 
 def _runs_elsewhere(step: FunctionScope, run: ScriptRun, plan: Plan) -> bool:
     given = zip(("", *run.arguments), run.arguments, strict=False)
-    if any(word.removeprefix("--with=").startswith(_CONTAINERS) for before, word in given if "--with" in (before, word[:6])):
+    if any(
+        word.removeprefix("--with=").startswith(_CONTAINERS) for before, word in given if "--with" in (before, word[:6])
+    ):
         return True
     flow = step.owner
     return flow is not None and any(each.name in _CONTAINERS for each in _decorators(step, flow, plan))
