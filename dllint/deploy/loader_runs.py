@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from dllint.code.language import config_files
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.options import option_names
@@ -24,6 +25,7 @@ Environment = Mapping[str, str | None]
 """The variables that a container is given; None for a value that cannot be known."""
 _ONE_RANK = ("rank", "is_main", "master")
 """Parts of names in a test that lets only one rank pass."""
+_CONFIGS = (".yaml", ".yml", ".json")
 _DECLARING = frozenset({"add_argument", "option", "Option"})
 """What argparse, click and typer declare an option with."""
 
@@ -84,7 +86,23 @@ class LoaderRun:
         """What the command, or the script itself, passes for the option that a value is the default of."""
         names = [value.name] if isinstance(value, Unknown) else _names_of(value) if isinstance(value, Const) else ()
         texts = (self.given[name] if name in self.given else self._set_by_script(name) for name in names)
-        return next((text for text in texts if text is not None), None)
+        return next((text for text in texts if text is not None), None) or self._in_config(value)
+
+    def _in_config(self, value: Value) -> str | None:
+        """What the config that the command names has where this value is read from one: `--config large.yaml`."""
+        config = self._config
+        keys = config_files.keys_of(value, self.loader.program.evaluator) if config is not None else ()
+        found = config_files.value_at(config, keys) if config is not None and keys else None
+        return str(found.value) if isinstance(found, ast.Constant) else None
+
+    @cached_property
+    def _config(self) -> ast.Dict | None:
+        """What the one config file of the project holds that the command names; None without one, or with several."""
+        words = [word.rpartition("=")[2] for word in self.run.arguments] if self.run is not None else []
+        named = {word for word in words if word.endswith(_CONFIGS)}
+        if len(named) != 1 or self.run is None or self.run.module is None:
+            return None
+        return config_files.named_by_a_command(self.loader.program.evaluator, self.run.module, named.pop())
 
     def _set_by_script(self, name: str) -> str | None:
         script = self.run.module if self.run is not None and "workers" in name else None

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from dllint.code.language.libcalls import READS_CONFIG
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ModuleScope, Scope, last_name
-from dllint.code.language.values import Const, Derived, Frame, Product, Value, Values
+from dllint.code.language.values import (
+    UNKNOWN,
+    Const,
+    Derived,
+    External,
+    Frame,
+    Product,
+    Unknown,
+    Value,
+    Values,
+)
 from dllint.code.language.yaml_trees import Expressions
 from dllint.syntax.python import CannotParseError
 from dllint.syntax.yaml import documents
@@ -52,23 +63,27 @@ def contents(ev: Evaluator, name: str, call: ast.Call, frame: Frame) -> Values:
     argument = call.args[0] if call.args else None
     if argument is None or _is_changed(frame.scope, call):
         return plain
-    paths = {path for value in ev.infer(argument, frame) for path in _paths(ev, value, direct=name == _BY_PATH)}
+    paths = {_text(path) for value in ev.infer(argument, frame) for path in _paths(ev, value, direct=name == _BY_PATH)}
     file = _file(ev, frame.scope.module, paths.pop()) if len(paths) == 1 else None
     body = file.scope.node.body if file is not None and isinstance(file.scope.node, ast.Module) else []
     held = body[0].value if body and isinstance(body[0], ast.Expr) else None
     return plain if file is None or not isinstance(held, ast.Dict) else ev.infer(held, Frame(file.scope))
 
 
-def _paths(ev: Evaluator, value: Value, *, direct: bool) -> Iterator[str]:
-    """The paths that a value names, or of the files that it is: empty where that is not known."""
+def _paths(ev: Evaluator, value: Value, *, direct: bool) -> Iterator[Value]:
+    """What names the files that a value names, or is: unknown where it is neither."""
     if isinstance(value, Derived) and all(step.via in _READS for step in value.chain()):
         yield from _paths(ev, value.origin, direct=False)
     elif isinstance(value, Product) and value.name in ("builtins.open", "pathlib.Path"):
         named = _named(value)
         found = ev.infer(named, value.frame) if named is not None else ()
-        yield from (path for inner in found for path in _paths(ev, inner, direct=True)) if found else ("",)
+        yield from (path for inner in found or (UNKNOWN,) for path in _paths(ev, inner, direct=True))
     else:
-        yield value.value if direct and isinstance(value, Const) and isinstance(value.value, str) else ""
+        yield value if direct else UNKNOWN
+
+
+def _text(path: Value) -> str:
+    return path.value if isinstance(path, Const) and isinstance(path.value, str) else ""
 
 
 def _named(value: Product) -> ast.expr | None:
@@ -78,6 +93,59 @@ def _named(value: Product) -> ast.expr | None:
         return call.func.value
     is_one = len(call.args) == 1 or (value.name == "builtins.open" and len(call.args) > 1)
     return call.args[0] if is_one else None
+
+
+def keys_of(value: Value, ev: Evaluator) -> tuple[str, ...]:
+    """The keys that lead to a value in a config file, the outermost first: in that which it is read from by default, or
+    in whatever the command names. None where the program itself names what nobody sees."""
+    if isinstance(value, Const) and value.scope is not None and isinstance(value.scope.module, _ConfigFile):
+        return tuple(_keys_above(value.node))[::-1]
+    origin = value.origin if isinstance(value, Derived) else None
+    if not isinstance(value, Derived) or not isinstance(origin, Product) or not _is_told(ev, origin):
+        return ()
+    steps = [step.index if step.via == "[]" else step.via.removeprefix(".") for step in value.chain()]
+    keys = [step for step in steps if isinstance(step, str)]
+    return tuple(keys[::-1]) if len(keys) == len(steps) else ()
+
+
+def _keys_above(node: ast.AST) -> Iterator[str]:
+    below, around = node, parent(node)
+    while isinstance(around, ast.Dict):
+        key = (
+            around.keys[around.values.index(below)] if isinstance(below, ast.expr) and below in around.values else None
+        )
+        yield key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+        below, around = around, parent(around)
+
+
+def _is_told(ev: Evaluator, read: Product) -> bool:
+    """Whether a call reads the config that an option, or an argument of the command, names."""
+    argument = read.node.args[0] if read.name in READS_CONFIG and read.node.args else None
+    found = ev.infer(argument, read.frame) if argument is not None else ()
+    paths = [path for value in found for path in _paths(ev, value, direct=read.name == _BY_PATH)]
+    return bool(paths) and all(map(_is_passed, paths))
+
+
+def _is_passed(path: Value) -> bool:
+    origin = path.origin if isinstance(path, Derived) else path
+    return (
+        bool(origin.name) if isinstance(origin, Unknown) else isinstance(origin, External) and origin.name == "sys.argv"
+    )
+
+
+def value_at(held: ast.expr, keys: Sequence[str]) -> ast.expr | None:
+    """What a config has under some keys, the outermost first."""
+    for key in keys:
+        if not isinstance(held, ast.Dict):
+            return None
+        named = (
+            v for k, v in zip(held.keys, held.values, strict=True) if isinstance(k, ast.Constant) and k.value == key
+        )
+        found = next(named, None)
+        if found is None:
+            return None
+        held = found
+    return held
 
 
 def _file(ev: Evaluator, module: Module, path: str) -> Module | None:
@@ -104,6 +172,28 @@ def held_by(ev: Evaluator, place: str) -> tuple[ast.Dict, Module] | None:
     body = file.scope.node.body if file is not None and isinstance(file.scope.node, ast.Module) else []
     held = body[0].value if body and isinstance(body[0], ast.Expr) else None
     return (held, file) if isinstance(held, ast.Dict) and file is not None else None
+
+
+def named_by_a_command(ev: Evaluator, script: Module, written: str) -> ast.Dict | None:
+    """The mapping in the config file that a command passes to a script: from a folder around that script, or by the
+    end of a path in the container (`/app/configs/base.yaml`). None where there is no such file."""
+    root, folder = ev.program.modules.root, os.path.dirname(script.absolute)
+    parts = [part for part in written.split("/") if part not in ("", ".")]
+    ends = range(len(parts)) if os.path.isabs(written) else range(1)
+    for around in dict.fromkeys([root, *_upwards(folder, root)]):
+        for start in ends:
+            place = os.path.normpath(os.path.join(around, *parts[start:]))
+            is_own = os.path.realpath(place).startswith(os.path.realpath(root).rstrip(os.sep) + os.sep)
+            held = held_by(ev, place) if is_own and os.path.isfile(place) else None
+            if held is not None:
+                return held[0]
+    return None
+
+
+def _upwards(folder: str, root: str) -> Iterator[str]:
+    while len(folder) > len(root):
+        yield folder
+        folder = os.path.dirname(folder)
 
 
 def _read(program: Program, place: str) -> Module | None:

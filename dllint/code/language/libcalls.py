@@ -46,7 +46,7 @@ CPU_COUNTS = frozenset(
 
 _ALLOWED_COUNTS = frozenset({"os.process_cpu_count", "torch.get_num_threads", "joblib.cpu_count"})
 """Calls that give the processors that this process may use."""
-_READS_CONFIG = frozenset(
+READS_CONFIG = frozenset(
     (
         *("yaml.safe_load", "yaml.full_load", "yaml.load", "yaml.unsafe_load"),
         *("json.load", "json.loads", "omegaconf.OmegaConf.load"),
@@ -73,7 +73,7 @@ def result(ev: Evaluator, name: str, call: ast.Call, frame: Frame) -> Values:
     handler = _HANDLERS.get(name)
     if handler is not None:
         return handler(ev, call, frame)
-    if name in _READS_CONFIG:
+    if name in READS_CONFIG:
         from dllint.code.language.config_files import contents
 
         return contents(ev, name, call, frame)
