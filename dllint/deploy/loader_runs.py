@@ -86,7 +86,8 @@ class LoaderRun:
         """What the command, or the script itself, passes for the option that a value is the default of."""
         names = [value.name] if isinstance(value, Unknown) else _names_of(value) if isinstance(value, Const) else ()
         texts = (self.given[name] if name in self.given else self._set_by_script(name) for name in names)
-        return next((text for text in texts if text is not None), None) or self._in_config(value)
+        passed = next((text for text in texts if text is not None), None)
+        return self._in_config(value) if passed is None else passed
 
     def _in_config(self, value: Value) -> str | None:
         """What the config that the command names has where this value is read from one: `--config large.yaml`."""
