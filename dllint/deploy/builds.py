@@ -98,14 +98,18 @@ def built_within(word: Word, command: Command, plan: Plan) -> Build | None:
 def _build(options: Invocation, command: Command, plan: Plan) -> Build | None:
     """What is built, if its context and its Dockerfile are files of the project."""
     context = options.rest[-1].text if options.rest else "."
-    if context == "-" or "://" in context or context.startswith("git@"):
+    if (context == "-" and not command.input) or "://" in context or context.startswith("git@"):
         return None
-    context = "." if context.startswith("$") else context
     file = options.last("file")
+    name = file.text if file is not None else ""
+    name = command.input if name == "-" else name
+    if context == "-":  # a Dockerfile from standard input, without a context
+        context, name = os.path.dirname(command.input) or ".", command.input
+    context = "." if context.startswith("$") else context
     arguments = tuple(_argument(word) for word in options.values("build-arg") if word.known and "=" in word.text)
     target = options.last("target")
     for folder in dict.fromkeys((command.folder, plan.root, os.path.dirname(command.folder))):
-        dockerfile = _dockerfile(file.text if file is not None else "", context, folder, plan)
+        dockerfile = _dockerfile(name, context, folder, plan)
         if dockerfile:
             where = os.path.normpath(os.path.join(folder, context))
             return Build(where, dockerfile, target.text if target is not None else "", arguments=arguments)

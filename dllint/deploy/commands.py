@@ -75,6 +75,8 @@ class Command(NamedTuple):
     """The branches around it that compare something."""
     ends: bool = False
     """Whether a script that comes to it goes no further: `exec`, `exit`."""
+    input: str = ""
+    """The file that its input comes from; empty where it reads none, or what nobody knows."""
 
     @property
     def texts(self) -> list[str]:

@@ -25,6 +25,8 @@ _SHM = "/dev/shm"
 _FSTAB = "/etc/fstab"
 _MOST_STAGES = 40
 _Place = Callable[[Instruction], Location]
+_Tagged = dict[str, dict[str, "Image"]]
+"""Images by their tags, and by the paths of the files that build them so."""
 
 
 class Run(NamedTuple):
@@ -211,9 +213,10 @@ def words_of(workload: Workload, image: Image | None) -> tuple[str, ...]:
     return start.words
 
 
-def built_by_command(tag: str, plan: Plan) -> Image | None:
-    """The image that a command of the project builds with this tag; workloads are not asked for."""
-    return _look_up(tag, plan.shared(Images).by_command)
+def built_by_command(tag: str, plan: Plan, path: str = "") -> Image | None:
+    """The image that a command of the project builds with this tag, of several that in the file at a path; workloads
+    are not asked for."""
+    return _look_up(tag, plan.shared(Images).by_command, path)
 
 
 def bases_of(image: Image, plan: Plan) -> list[str]:
@@ -266,18 +269,20 @@ class Images:
         if workload.image is None or not workload.image.value:
             return None
         tag = workload.image.value
-        return _look_up(tag, self._tagged) or published_as(tag, self.every, self._plan)
+        return _look_up(tag, self._tagged, workload.path) or published_as(tag, self.every, self._plan)
 
     @cached_property
-    def by_command(self) -> dict[str, Image]:
+    def by_command(self) -> _Tagged:
         """By tag: what the project's commands build."""
         from dllint.deploy.builds import builds
 
-        found: dict[str, Image] = {}
+        found: _Tagged = {}
         for build in builds(self._plan):
             image = self.of_build(build.build, build.at, build.file)
-            if image is not None:
-                found.update((_normal(tag), image) for tag in build.tags)
+            if image is None:
+                continue
+            for tag in build.tags:
+                found.setdefault(_normal(tag), {})[build.file.path] = image
         return found
 
     @cached_property
@@ -285,15 +290,15 @@ class Images:
         return {file.path: file for file in self._plan.files.values()}
 
     @cached_property
-    def _tagged(self) -> dict[str, Image]:
+    def _tagged(self) -> _Tagged:
         """By tag: what commands build, and services that give what they build a name."""
-        found = dict(self.by_command)
+        found = {tag: dict(built) for tag, built in self.by_command.items()}
         for workload in self._plan.workloads:
             if workload.build is None or workload.image is None or not workload.image.value:
                 continue
             image = self.built_for(workload)
             if image is not None:
-                found[_normal(workload.image.value)] = image
+                found.setdefault(_normal(workload.image.value), {})[workload.path] = image
         return found
 
     @cached_property
@@ -318,15 +323,16 @@ def _span(file: DeployFile, instruction: Instruction) -> Location:
     return file.at(start.row, start.column, instruction.last)
 
 
-def _look_up(tag: str, tagged: dict[str, Image]) -> Image | None:
-    """The image with a tag; else the only one with that name, for tags come out of variables."""
+def _look_up(tag: str, tagged: _Tagged, path: str) -> Image | None:
+    """The image with a tag, as the file at a path builds it, or else the last that does; else the only one with that
+    name, for tags come out of variables."""
     if not tagged or not tag.strip("$"):
         return None
-    found = tagged.get(_normal(tag))
-    if found is None:
-        named = {image for other, image in tagged.items() if _name_of(other) == _name_of(tag)}
-        found = named.pop() if len(named) == 1 else None
-    return found
+    built = tagged.get(_normal(tag))
+    if built is not None:
+        return built.get(path) or list(built.values())[-1]
+    named = {image for other, built in tagged.items() if _name_of(other) == _name_of(tag) for image in built.values()}
+    return named.pop() if len(named) == 1 else None
 
 
 def is_same_tag(one: str, other: str) -> bool:

@@ -63,7 +63,8 @@ class _Run:
         folder = self._folder(simple.depth)
         at = self._at(words, simple.words)
         ends = not nesting and _ends(simple)
-        command = Command(tuple(words), at, self.file, folder, self._compose_file(simple), simple.arms, ends)
+        source = next((word.text for word in self._words(simple.read_from[-1:]) if word.known), "")
+        command = Command(tuple(words), at, self.file, folder, self._compose_file(simple), simple.arms, ends, source)
         if command.name in ("cd", "pushd"):
             self._change_folder(words, folder)
         elif command.name in _DECLARING:

@@ -291,6 +291,8 @@ class _Reader(WordReader):
             self._current.documents.append(HereDocument(Mapped(""), quoted))
         elif ">" in found[0] and "&" not in found[0][1:]:
             self._current.written_to.append(word)
+        elif found[0] == "<":
+            self._current.read_from.append(word)
         return True
 
     def _read_documents(self) -> None:

@@ -108,6 +108,8 @@ class Simple:
     assignments: list[Assignment] = field(default_factory=list)
     written_to: list[RawWord] = field(default_factory=list)
     """Files that its output goes to."""
+    read_from: list[RawWord] = field(default_factory=list)
+    """Files that its input comes from."""
     documents: list[HereDocument] = field(default_factory=list)
     pipes: bool = False
     """Whether its output is read by the next command."""

@@ -84,5 +84,5 @@ def image_flaws(workload: Workload, plan: Plan) -> list[Flaw]:
     sized = (build.shm_size for build in builds(plan) if any(images.is_same_tag(tag, own) for own in build.tags))
     what = "`--shm-size` of a build sizes /dev/shm of the build alone"
     flaws = [Flaw(FlawKind.NOT_EFFECTIVE, place, what) for place in sized if place is not None]
-    image = images.built_by_command(tag, plan)
+    image = images.built_by_command(tag, plan, workload.path)
     return flaws + (image.flaws if image is not None else [])
