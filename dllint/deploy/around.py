@@ -8,6 +8,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dllint.deploy.copied import Copied
 from dllint.deploy.loading import imports_torch
 from dllint.deploy.nearest import folders_in_common
 from dllint.deploy.reached import called
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from dllint.code.loaders.loader import Loader
     from dllint.deploy.images import Image
     from dllint.deploy.plan import Plan
+    from dllint.deploy.workload import Workload
 
 _NO_WITNESS = pattern(r"(?:^|[/\\_.-])bench(?:mark(?:s|ing)?)?[/\\_.-]|mnist", re.IGNORECASE)
 """Files whose loaders do not tell what a project trains: its benchmarks, and the smallest of all examples."""
@@ -28,20 +30,29 @@ class LoadersAround:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._known: dict[str, list[Loader]] = {}
-        self._working: dict[str, Loader | None] = {}
+        self._working: dict[tuple[Image | None, str, bool], Loader | None] = {}
 
     def have_no_workers(self, image: Image | None) -> bool:
         """Whether there are any, or any in the project, and none of them has workers unless somebody asks for them."""
         loaders = self._around(image) or self._plan.program.loaders
         return bool(loaders) and all(loader.has_no_workers or loader.defaults_to_no_workers for loader in loaders)
 
-    def nearest_with_workers(self, image: Image | None, folder: str) -> Loader | None:
-        """The one with workers that lies next to the image, or without one to `folder`; tests, benchmarks and MNIST
-        apart. None where none is seen to have any."""
-        folder = folder if image is None else image.file.folder
-        if folder not in self._working:
-            self._working[folder] = self._nearest(self._around(image), folder)
-        return self._working[folder]
+    def nearest_with_workers(self, image: Image | None, workload: Workload) -> Loader | None:
+        """The one with workers that lies next to the image, or without one to the workload's folder; tests, benchmarks
+        and MNIST apart. None where none is seen to have any, or none of those lies in the container."""
+        folder = workload.folder if image is None else image.file.folder
+        key = (image, folder, workload.has_mounts)
+        if key not in self._working:
+            found = self._around(image)
+            self._working[key] = self._nearest(found if workload.has_mounts else self._within(image, found), folder)
+        return self._working[key]
+
+    def _within(self, image: Image | None, loaders: list[Loader]) -> list[Loader]:
+        """Those of some loaders that the image may hold."""
+        if image is None:
+            return []
+        copied = Copied(image, self._plan)
+        return [loader for loader in loaders if copied.may_hold(loader.module.absolute)]
 
     def _nearest(self, loaders: list[Loader], folder: str) -> Loader | None:
         working = (loader for loader in loaders if loader.has_workers)

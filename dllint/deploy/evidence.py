@@ -19,7 +19,7 @@ from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.installed import brings_torch
 from dllint.deploy.launchers.metaflow import hands_on
 from dllint.deploy.loading import WITHOUT_WORKERS, ByHand, has_no_loaders, leaves_workers_out, may_load
-from dllint.deploy.pages import given_memory, is_shell_beside, is_to_work_in, session, speaks_of_else
+from dllint.deploy.pages import is_memory_given, is_shell_beside, is_to_work_in, session, speaks_of_else
 from dllint.deploy.published import label_of
 from dllint.deploy.ranks import may_start_ranks
 from dllint.deploy.remounts import heed
@@ -162,8 +162,8 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     runs = [run for run in found.runs if not is_tool(list(run.words))]
     if runs and not workload.launcher.checks and all(map(_is_foreign, runs)):
         return ""
-    found.beside = plan.shared(LoadersAround).nearest_with_workers(image, workload.folder)
-    found.is_sure = found.beside is not None and not plan.shared(given_memory)
+    found.beside = plan.shared(LoadersAround).nearest_with_workers(image, workload)
+    found.is_sure = found.beside is not None and not plan.shared(is_memory_given)
     if found.beside is None:
         return carries if name else ""
     return f"{carries}, and {os.path.basename(found.beside.path)} starts DataLoader workers"

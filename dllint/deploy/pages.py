@@ -98,6 +98,11 @@ def given_memory(plan: Plan) -> frozenset[tuple[str, str]]:
     return frozenset((each.path, each.image.value) for each in given if each.image is not None and each.image.value)
 
 
+def is_memory_given(plan: Plan) -> bool:
+    """Whether any container of the project gets more shared memory than the default, or the host's."""
+    return any(each.shm.source is not ShmSource.DEFAULT for each in plan.workloads)
+
+
 def _opens_shell(workload: Workload) -> bool:
     return all(_SHELL.fullmatch(word) or word.startswith("-") for word in workload.start.words)
 

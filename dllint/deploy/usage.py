@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import glob
-import os
 import re
-from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
 from dllint.deploy.code_memory import is_given_by_code
+from dllint.deploy.copied import Copied
 from dllint.deploy.evidence import has_own_loaders, training_image
 from dllint.deploy.images import Image, built_for
 from dllint.deploy.sizes import DEFAULT_SHM
@@ -28,7 +26,6 @@ _RUNS_ON_THE_HOST = pattern(
     rb"|--container-image\b|\benroot[ \t]+(?:import|create|start)\b"
 )
 """Apptainer, and enroot as Slurm's pyxis uses it, run images of docker with the machine's own /dev/shm."""
-_PATTERN = pattern(r"[*?\[]")
 _KINDS = (
     Kind.MARKDOWN,
     Kind.RESTRUCTURED,
@@ -110,28 +107,11 @@ def _is_explained_somewhere(plan: Plan) -> bool:
 
 def _copied_loaders(image: Image, plan: Plan) -> list[Loader]:
     """The loaders with workers in scripts that are copied into an image."""
-    context = _context(image, plan)
-    sources = [os.path.normpath(os.path.join(context, copy.source)) for copy in image.copies]
+    copied = Copied(image, plan)
     working = [loader for loader in plan.program.loaders if loader.has_workers and not loader.module.is_test]
-    held = [loader for loader in working if any(_holds(source, loader.module.absolute) for source in sources)]
+    held = [loader for loader in working if copied.holds(loader.module.absolute)]
     if not held:
         return held
     from dllint.deploy.reached import called
 
     return called(held)
-
-
-def _context(image: Image, plan: Plan) -> str:
-    """The folder that the image is most likely built from: the first in which all lies that it copies by name."""
-    named = [copy.source for copy in image.copies if copy.source not in (".", "./", "*") and "$" not in copy.source]
-    for folder in (image.file.folder, plan.root):
-        if all(glob.glob(os.path.join(glob.escape(folder), source.lstrip("/"))) for source in named):
-            return folder
-    return image.file.folder
-
-
-def _holds(source: str, path: str) -> bool:
-    """Whether a copied file, folder or pattern holds the file at an absolute path."""
-    if path == source or path.startswith(source.rstrip("*").rstrip("/") + "/"):
-        return True
-    return _PATTERN.search(source) is not None and fnmatch(path, source)

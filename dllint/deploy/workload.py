@@ -177,6 +177,8 @@ class Workload:
     """A size that stands beside host IPC and is not used."""
     privileged: bool | None = None
     """Whether it may mount filesystems (privileged, or CAP_SYS_ADMIN); None where that cannot be told."""
+    has_mounts: bool = True
+    """Whether anything of the machine may lie in it; False where it is seen that nothing does."""
     gpus: bool = False
     environment: dict[str, str | None] = field(default_factory=dict)
     """Variables that are set; None for a value that cannot be known."""

@@ -49,5 +49,35 @@ def test_a_container_of_which_only_the_image_speaks_may_train(
 
 def test_the_loader_that_lies_next_to_the_image_is_told() -> None:
     near = {f"{folder}/train.py": LOADS.format(workers="4") for folder in ("audio", "vision", "words")}
-    finding = found_in({"vision/docker/run.sh": f"docker run -it {IMAGE} bash\n", **near})
+    finding = found_in({"vision/docker/run.sh": f"docker run -it -v $PWD:/work {IMAGE} bash\n", **near})
     assert [Path(related.location.path).parts[-2:] for related in finding.related] == [("vision", "train.py")]
+
+
+@pytest.mark.parametrize(
+    ("dockerfile", "options", "says"),
+    [
+        ("COPY . /work", "", "trains with PyTorch"),
+        ("RUN git clone https://github.com/someone/scans /work", "", "trains with PyTorch"),
+        ("COPY $FROM /work", "", "trains with PyTorch"),
+        ("COPY package /work/package", "-v $PWD:/work", "trains with PyTorch"),
+        ("COPY package /work/package", "", "may train with PyTorch"),
+    ],
+)
+def test_a_loader_counts_in_a_shell_where_it_may_lie_in_the_container(dockerfile: str, options: str, says: str) -> None:
+    files = {
+        "run.sh": f"docker build -t scans .\ndocker run --rm -it --gpus all {options} scans bash\n",
+        "Dockerfile": f"FROM {IMAGE}\n{dockerfile}\n",
+        "package/model.py": "import torch\n",
+        "scripts/train.py": LOADS.format(workers="4"),
+    }
+    assert says in found_in(files).message
+
+
+def test_a_container_beside_one_that_is_given_memory_may_train() -> None:
+    files = {
+        "compose.yaml": "services:\n  dev:\n    build: .\n    volumes: [.:/work]\n    command: bash\n"
+        "  train:\n    build: .\n    ipc: host\n    command: python train.py\n",
+        "Dockerfile": f"FROM {IMAGE}\n",
+        "train.py": LOADS.format(workers="4"),
+    }
+    assert found_in(files).severity is Severity.WARNING

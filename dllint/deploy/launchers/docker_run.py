@@ -54,6 +54,7 @@ def _workload(command: Command, options: Invocation, plan: Plan) -> Workload:
     )
     workload.build = built_within(image, command, plan)
     apply(options, workload)
+    workload.has_mounts = options.has_unknown or any(map(options.has, ("volume", "mount", "volumes-from")))
     if workload.shm.source is ShmSource.DEFAULT:
         workload.flaws += image_flaws(workload, plan)
     return workload

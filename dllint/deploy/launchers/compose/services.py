@@ -63,6 +63,7 @@ def workload(project: ComposeProject, name: str, plan: Plan) -> Workload | None:
         host_ipc=mode.at if is_host and mode is not None else None,
         ignored_size=size.top.at if is_host and size is not None else None,
         privileged=_privileged(service),
+        has_mounts=any(service.get(key) is not None for key in ("volumes", "volumes_from", "develop")),
         gpus=_has_gpus(service),
         environment=_environment(service, plan),
         also_runs=runs_of(project, name, start, plan),
