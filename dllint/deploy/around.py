@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from dllint.deploy.copied import Copied
 from dllint.deploy.loading import imports_torch
 from dllint.deploy.nearest import folders_in_common
-from dllint.deploy.reached import called
 from dllint.patterns import pattern
 
 if TYPE_CHECKING:
@@ -57,11 +56,11 @@ class LoadersAround:
     def _nearest(self, loaders: list[Loader], folder: str) -> Loader | None:
         working = (loader for loader in loaders if loader.has_workers)
         own = [loader for loader in working if not loader.module.is_test and not _NO_WITNESS.search(loader.path)]
-        return max(
-            called(own),
-            key=lambda loader: folders_in_common(folder, loader.module.absolute),
-            default=None,
-        )
+        if not own:
+            return None
+        from dllint.deploy.reached import called
+
+        return max(called(own), key=lambda loader: folders_in_common(folder, loader.module.absolute))
 
     def _around(self, image: Image | None) -> list[Loader]:
         if image is None:

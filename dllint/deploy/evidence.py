@@ -17,7 +17,6 @@ from dllint.deploy.around import LoadersAround
 from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.installed import brings_torch
-from dllint.deploy.launchers.metaflow import hands_on
 from dllint.deploy.loading import WITHOUT_WORKERS, ByHand, has_no_loaders, leaves_workers_out, may_load
 from dllint.deploy.pages import is_memory_given, is_shell_beside, is_to_work_in, session, speaks_of_else
 from dllint.deploy.published import label_of
@@ -99,7 +98,7 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
         return None
     if not found.loaders and (_leaves_workers_out(found, plan) or is_tiny(found, plan)):
         return None
-    if found.runs and all(hands_on(run, plan) for run in found.runs):
+    if found.runs and all(_hands_on(run, plan) for run in found.runs):
         return None
     if only_tests(commands) and not tests_start_workers(found, image):
         return None
@@ -137,7 +136,7 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
 def _why_by_launcher(found: Training) -> str:
     """The evidence that a launcher gives; of one process whose loaders nobody knows the workers of it is not enough."""
     launches = "its command is a launcher of PyTorch training"
-    found.is_sure = not found.loaders or may_start_ranks(found.words)
+    found.is_sure = may_start_ranks(found.words) or all(run.module is None for run in found.runs)
     return launches if found.is_sure else f"{launches}, and nobody sees whether its loaders have workers"
 
 
@@ -167,6 +166,15 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     if found.beside is None:
         return carries if name else ""
     return f"{carries}, and {os.path.basename(found.beside.path)} starts DataLoader workers"
+
+
+def _hands_on(run: ScriptRun, plan: Plan) -> bool:
+    """Whether a script only has others run what loads: a flow of Metaflow."""
+    if run.module is None or not run.module.has(b"metaflow"):
+        return False
+    from dllint.deploy.launchers.metaflow import hands_on
+
+    return hands_on(run, plan)
 
 
 def _is_foreign(run: ScriptRun) -> bool:

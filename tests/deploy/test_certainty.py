@@ -36,6 +36,9 @@ def found_in(files: dict[str, str]) -> Finding:
         ("bash", {"train.py": LOADS.format(workers="4"), "train.sh": GIVEN}, Severity.WARNING, "may train"),
         ("python train.py", {}, Severity.ERROR, "trains with PyTorch"),
         ("torchrun main.py", {}, Severity.ERROR, "trains with PyTorch"),
+        ("torchrun --nproc_per_node=1 main.py", {}, Severity.ERROR, "trains with PyTorch"),
+        ("torchrun --nproc_per_node=1 train.py 4", {"train.py": ASKED}, Severity.WARNING, "nobody sees whether"),
+        ("torchrun --nproc_per_node=8 train.py 4", {"train.py": ASKED}, Severity.ERROR, "trains with PyTorch"),
     ],
 )
 def test_a_container_of_which_only_the_image_speaks_may_train(

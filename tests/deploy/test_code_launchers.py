@@ -64,6 +64,29 @@ def test_steps_without_workers_or_without_a_container_are_left_alone(tmp_path: P
     assert not step(tmp_path, "    @resources(gpu=1)")
 
 
+@pytest.mark.parametrize(
+    ("decorators", "options", "trains"),
+    [
+        ("    @kubernetes", "", False),
+        ("", "--with kubernetes:cpu=4", False),
+        ("", "--with=batch", False),
+        ("", "--with retry", True),
+        ("", "", True),
+    ],
+)
+def test_a_container_that_starts_a_flow_trains_where_a_step_runs_in_it(
+    tmp_path: Path, decorators: str, options: str, trains: bool
+) -> None:
+    flow = (
+        "import train\nfrom metaflow import FlowSpec, kubernetes, step\n"
+        f"class Flow(FlowSpec):\n{decorators}\n    @step\n    def start(self):\n        train.main()\n"
+        "if __name__ == '__main__':\n    Flow()\n"
+    )
+    command = f"docker run -v $PWD:/work pytorch/pytorch python flow.py run {options}\n"
+    plan = plan_of(tmp_path, {"flow.py": flow, "train.py": TRAIN, "run.sh": command})
+    assert any(each.workload.path.endswith("run.sh") for each in plan.trainings) is trains
+
+
 def tasks(folder: Path, pipeline: str, head: str = "@dsl.component(base_image='pytorch/pytorch')") -> list[Workload]:
     """A pipeline of a component that trains."""
     text = (

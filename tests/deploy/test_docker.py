@@ -368,7 +368,8 @@ def test_of_several_scripts_with_a_name_the_nearest_runs(tmp_path: Path) -> None
 
 def test_a_loader_counts_where_the_script_imports_it(tmp_path: Path) -> None:
     loader = "from torch.utils.data import DataLoader\ndef load():\n    return DataLoader([1], num_workers=2)\n"
-    files = {"p/utils.py": loader, "q/utils.py": "X = 1\n", "p/a.py": "import utils\nutils.load()\n", "q/b.py": "import utils\n"}
+    scripts_of = {"p/a.py": "import utils\nutils.load()\n", "q/b.py": "import utils\n"}
+    files = {"p/utils.py": loader, "q/utils.py": "X = 1\n", **scripts_of}
     plan = plan_of(tmp_path, files)
     scripts = {module.path.rpartition("/")[2]: module for module in plan.program.modules.by_file.values()}
     assert len(plan.loaders_of(scripts["a.py"])) == 1
