@@ -84,7 +84,8 @@ def training(workload: Workload, plan: Plan) -> Training | None:
         found = _training(replace(workload, start=Start(("bash", "-c", typed))), plan)
         return found if found is not None and (found.starts_workers or _says_so(found)) else None
     ways = (workload, *(replace(workload, start=start) for start in workload.also_runs))
-    return next((found for way in ways if (found := _training(way, plan)) is not None), None)
+    trainings = [found for way in ways if (found := _training(way, plan)) is not None]
+    return next((found for found in trainings if found.starts_workers), trainings[0] if trainings else None)
 
 
 def _training(workload: Workload, plan: Plan) -> Training | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.deploy import images
 from dllint.deploy.texts import DeployFile
+from dllint.deploy.usage_comments import told_starts
 from dllint.deploy.workload import DOCKERFILE, Build, Workload
 from dllint.syntax.dockerfile import refusal
 from dllint.syntax.python import CannotParseError
@@ -51,6 +52,7 @@ def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
             shm=image.shm,
             flaws=list(image.flaws),
             environment=dict(image.environment),
+            also_runs=tuple(told_starts(file)),
         )
     fault = _fault(file)
     if fault is not None:
