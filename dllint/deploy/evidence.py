@@ -18,11 +18,12 @@ from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.installed import brings_torch
 from dllint.deploy.loading import WITHOUT_WORKERS, ByHand, has_no_loaders, leaves_workers_out, may_load
-from dllint.deploy.pages import is_memory_given, is_shell_beside, is_to_work_in, session, speaks_of_else
+from dllint.deploy.pages import session, speaks_of_else
 from dllint.deploy.published import label_of
 from dllint.deploy.ranks import may_start_ranks
 from dllint.deploy.remounts import heed
 from dllint.deploy.runs import ScriptRun, Started
+from dllint.deploy.shells import is_memory_given, is_shell_beside, is_to_work_in
 from dllint.deploy.stopped import stops_at_its_command
 from dllint.deploy.tested import RUNNERS, only_tests, runs_tests, tests_start_workers
 from dllint.deploy.told import is_called_a_trainer, is_tiny, is_written_in_place

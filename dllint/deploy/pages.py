@@ -8,12 +8,12 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.deploy.workload import ShmSource, Workload
+from dllint.deploy.shells import opens_shell
+from dllint.deploy.workload import Workload
 from dllint.kinds import Kind
 from dllint.patterns import pattern
 
 if TYPE_CHECKING:
-    from dllint.deploy.images import Image
     from dllint.deploy.plan import Plan
     from dllint.deploy.texts import DeployFile
 
@@ -28,7 +28,6 @@ _TO_FILL_IN = pattern(
     r"|.*[<{\[][^<>{}\[\]]+[>}\]]\.py|(?:your|my)[-_](?:command|cmd|script|program)(?:\.py|\.sh)?"
 )
 """What stands for a command, or a part of it, that the reader puts there."""
-_SHELL = pattern(r"(?:\S*/)?(?:ba|z|da|k)?sh")
 _FENCE = "```"
 _ELSEWHERE = pattern(r"(?:sudo +)?(?:nvidia-docker|docker|podman|kubectl|ssh|srun|singularity|apptainer)\b")
 """What is not typed in a container, as a rule."""
@@ -48,7 +47,7 @@ def session(workload: Workload, plan: Plan) -> str:
     """What a Markdown page has people type in a container that it opens a shell in, up to where they leave it again, or
     to the end of a block that starts Python; empty where they are given something to run, or are not seen to leave."""
     file = plan.by_path.get(workload.path)
-    if file is None or file.kind is not Kind.MARKDOWN or not _opens_shell(workload):
+    if file is None or file.kind is not Kind.MARKDOWN or not opens_shell(workload):
         return ""
     typed: list[str] = []
     is_code = continued = True
@@ -66,45 +65,6 @@ def session(workload: Workload, plan: Plan) -> str:
                 return ""
             typed.append(text)
     return ""
-
-
-def is_shell_beside(workload: Workload, plan: Plan) -> bool:
-    """Whether a command only opens a shell, and the same file runs the same image with shared memory: that is where it
-    trains."""
-    image = workload.image.value if workload.image is not None else None
-    if (
-        not image
-        or not workload.start.words
-        or not workload.launcher.name.endswith(" run")
-        or not _opens_shell(workload)
-    ):
-        return False
-    return (workload.path, image) in plan.shared(given_memory)
-
-
-def is_to_work_in(workload: Workload, image: Image) -> bool:
-    """Whether a container is a place to work in: a dev container, or a shell that a command opens in an image of the
-    project."""
-    if workload.launcher.is_workplace:
-        return True
-    if not workload.launcher.name.endswith(" run"):
-        return False
-    return _opens_shell(workload) if workload.start.words else all(map(_SHELL.fullmatch, image.command or ()))
-
-
-def given_memory(plan: Plan) -> frozenset[tuple[str, str]]:
-    """The files and images of the workloads that get more shared memory than the default, or the host's."""
-    given = (each for each in plan.workloads if each.shm.source is not ShmSource.DEFAULT)
-    return frozenset((each.path, each.image.value) for each in given if each.image is not None and each.image.value)
-
-
-def is_memory_given(plan: Plan) -> bool:
-    """Whether any container of the project gets more shared memory than the default, or the host's."""
-    return any(each.shm.source is not ShmSource.DEFAULT for each in plan.workloads)
-
-
-def _opens_shell(workload: Workload) -> bool:
-    return all(_SHELL.fullmatch(word) or word.startswith("-") for word in workload.start.words)
 
 
 def _is_to_fill_in(command: tuple[str, ...]) -> bool:
