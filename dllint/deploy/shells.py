@@ -1,4 +1,4 @@
-"""Containers to work in by hand: a shell that a command opens, a dev container, and memory that is given beside them."""
+"""Containers to work in by hand: a shell that a command opens, a dev container, and memory given beside them."""
 
 from __future__ import annotations
 
