@@ -97,8 +97,8 @@ def _on_taken_branches(
     kept: list[tuple[Binding, Values]] = []
     for binding, values in groups:
         owner, branch = binding.block.owner, binding.block.branch
-        is_asked = isinstance(owner, ast.If) and branch in ("body", "orelse")
-        taken = folding.verdict(ev, owner.test, frame) if is_asked and isinstance(owner, ast.If) else None
+        is_asked = branch in ("body", "orelse")
+        taken = folding.verdict(ev, owner.test, frame) if isinstance(owner, ast.If) and is_asked else None
         if taken is (branch != "body") and taken is not None:
             continue
         if taken is not None:
