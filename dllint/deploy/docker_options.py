@@ -61,9 +61,24 @@ def shared_memory(options: Invocation) -> Shm:
         return Shm(_of_ipc(ipc), host_ipc=host, ignored_size=ignored)
     if size is not None:
         return _of_size(size, options.program)
+    swallowed = next((option for option in options.options if option.value and _is_size(option.value)), None)
+    if swallowed is not None and swallowed.value is not None:
+        what = f"`{swallowed.word.text}` takes `{swallowed.value.text}` as its value"
+        flaw = Flaw(
+            FlawKind.NOT_EFFECTIVE,
+            swallowed.value.at,
+            what,
+            f"give `{swallowed.word.text}` its own value, or remove it",
+        )
+        return Shm(SharedMemory(), [flaw])
     unknown = any(_may_mount(word) for word in options.values("volume", "mount", "tmpfs"))
     source = ShmSource.UNKNOWN if options.has_unknown or unknown else ShmSource.DEFAULT
     return Shm(SharedMemory(source))
+
+
+def _is_size(value: Word) -> bool:
+    """Whether what an option takes as its value is the size that was meant for the container: `-v --shm-size=8g`."""
+    return value.text.startswith("--shm-size")
 
 
 def _of_ipc(ipc: Word) -> SharedMemory:

@@ -18,6 +18,8 @@ _STAGES = ("train", "val", "test", "predict")
 _HOOKS = frozenset(f"{stage}_dataloader" for stage in _STAGES)
 _TRAINERS = pattern(rb"\b(?:Trainer|LightningCLI|instantiate|import_module|getattr|Fabric)\b")
 """What asks an object for its loaders, or may make what does."""
+_MAY_NAME = (Kind.YAML, Kind.JSON, Kind.DOCKERFILE, Kind.SHELL, Kind.MAKEFILE)
+"""Files with settings and commands: `cli.py fit --data=Scans` names a class."""
 
 
 class Hooks:
@@ -29,7 +31,7 @@ class Hooks:
 
     def are_asked(self, loader: Loader, script: Module) -> bool:
         """Whether a script may come to a loader: always, unless a hook of a class builds it. Then a module that the
-        script imports, directly or not, has to have a trainer, and to name the class, if no file of settings does."""
+        script imports, directly or not, has to have a trainer, and to name the class, if no settings or commands do."""
         frame = loader.frame
         while frame.caller is not None:
             frame = frame.caller
@@ -42,7 +44,7 @@ class Hooks:
         name = scope.owner.name
         if any(_names(module, name, module is script) for module in modules):
             return True
-        return any(file.has(name.encode()) for file in self._plan.of_kind(Kind.YAML, Kind.JSON))
+        return any(file.has(name.encode()) for file in self._plan.of_kind(*_MAY_NAME))
 
     def _imported_by(self, script: Module) -> set[Module]:
         if script not in self._imported:
