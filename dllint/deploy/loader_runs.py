@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -60,6 +60,9 @@ class LoaderRun:
     def _spans(self, name: str) -> list[Span] | None:
         """The bounds of the numbers that an argument can be; None if any of them may be anything."""
         option = self.loader.option(name)
+        spread = self._spread(name) if option.argument is None and option.absent is None else None
+        if spread is not None:
+            return [spread]
         if option.absent is None and name != "num_workers":
             return None
         replacing = (v.name for v in option.values if isinstance(v, Unknown) and v.overrides)
@@ -69,6 +72,19 @@ class LoaderRun:
         spans += [_span_of(self.given[each]) for each in replacing if each in self.given]
         known = [span for span in spans if span is not None]
         return known if known and len(known) == len(spans) else None
+
+    def _spread(self, name: str) -> Span | None:
+        """The number in a section of the config that the command names, all of which the loader takes:
+        `DataLoader(data, **config["loader"])`."""
+        call = self.loader.call
+        sections = [each.value for each in call.keywords if each.arg is None] if isinstance(call, ast.Call) else []
+        if len(sections) != 1 or not self._configs:
+            return None
+        ev = self.loader.program.evaluator
+        values = ev.infer(sections[0], self.loader.frame)
+        texts = {self._held((*keys, name)) for value in values if (keys := config_files.keys_of(value, ev))}
+        text = texts.pop() if len(texts) == 1 else None
+        return _span_of(text) if text is not None else None
 
     def _span(self, value: Value) -> Span | None:
         text = self._passed(value)
@@ -90,20 +106,25 @@ class LoaderRun:
         return self._in_config(value) if passed is None else passed
 
     def _in_config(self, value: Value) -> str | None:
-        """What the config that the command names has where this value is read from one: `--config large.yaml`."""
-        config = self._config
-        keys = config_files.keys_of(value, self.loader.program.evaluator) if config is not None else ()
-        found = config_files.value_at(config, keys) if config is not None and keys else None
-        return str(found.value) if isinstance(found, ast.Constant) else None
+        """What a config that the command names has where this value is read from one: `--config large.yaml`."""
+        keys = config_files.keys_of(value, self.loader.program.evaluator) if self._configs else ()
+        return self._held(keys) if keys else None
+
+    def _held(self, keys: Sequence[str]) -> str | None:
+        """The text that the configs which the command names have under some keys; None without one, or with two."""
+        held = [config_files.value_at(config, keys) for config in self._configs]
+        found = {str(each.value) for each in held if isinstance(each, ast.Constant)}
+        return found.pop() if len(found) == 1 else None
 
     @cached_property
-    def _config(self) -> ast.Dict | None:
-        """What the one config file of the project holds that the command names; None without one, or with several."""
-        words = [word.rpartition("=")[2] for word in self.run.arguments] if self.run is not None else []
-        named = {word for word in words if word.endswith(_CONFIGS)}
-        if len(named) != 1 or self.run is None or self.run.module is None:
-            return None
-        return config_files.named_by_a_command(self.loader.program.evaluator, self.run.module, named.pop())
+    def _configs(self) -> list[ast.Dict]:
+        """What the config files of the project hold that the command names."""
+        if self.run is None or self.run.module is None:
+            return []
+        words = dict.fromkeys(word.rpartition("=")[2] for word in self.run.arguments)
+        ev, script = self.loader.program.evaluator, self.run.module
+        held = (config_files.named_by_a_command(ev, script, word) for word in words if word.endswith(_CONFIGS))
+        return [each for each in held if each is not None]
 
     def _set_by_script(self, name: str) -> str | None:
         script = self.run.module if self.run is not None and "workers" in name else None

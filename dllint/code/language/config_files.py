@@ -123,6 +123,7 @@ def _is_told(ev: Evaluator, read: Product) -> bool:
     argument = read.node.args[0] if read.name in READS_CONFIG and read.node.args else None
     found = ev.infer(argument, read.frame) if argument is not None else ()
     paths = [path for value in found for path in _paths(ev, value, direct=read.name == _BY_PATH)]
+    paths = [path for path in paths if not (isinstance(path, Const) and path.value is None)]
     return bool(paths) and all(map(_is_passed, paths))
 
 
