@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from dllint.code.language import config_files
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.options import option_names
@@ -19,13 +18,13 @@ from dllint.code.tensors.shapes import Sample
 from dllint.deploy.demand import PREFETCH, Demand
 from dllint.deploy.ranks import ranks
 from dllint.deploy.runs import ScriptRun
+from dllint.deploy.told_configs import ToldConfigs
 from dllint.finding import Related
 
 Environment = Mapping[str, str | None]
 """The variables that a container is given; None for a value that cannot be known."""
 _ONE_RANK = ("rank", "is_main", "master")
 """Parts of names in a test that lets only one rank pass."""
-_CONFIGS = (".yaml", ".yml", ".json")
 _DECLARING = frozenset({"add_argument", "option", "Option"})
 """What argparse, click and typer declare an option with."""
 
@@ -74,16 +73,13 @@ class LoaderRun:
         return known if known and len(known) == len(spans) else None
 
     def _spread(self, name: str) -> Span | None:
-        """The number in a section of the config that the command names, all of which the loader takes:
-        `DataLoader(data, **config["loader"])`."""
+        """The number in a section of a config that the command tells of, all of which the loader takes."""
         call = self.loader.call
         sections = [each.value for each in call.keywords if each.arg is None] if isinstance(call, ast.Call) else []
-        if len(sections) != 1 or not self._configs:
+        if len(sections) != 1 or self._configs is None:
             return None
-        ev = self.loader.program.evaluator
-        values = ev.infer(sections[0], self.loader.frame)
-        texts = {self._held((*keys, name)) for value in values if (keys := config_files.keys_of(value, ev))}
-        text = texts.pop() if len(texts) == 1 else None
+        values = self.loader.program.evaluator.infer(sections[0], self.loader.frame)
+        text = self._configs.text_within(values, name)
         return _span_of(text) if text is not None else None
 
     def _span(self, value: Value) -> Span | None:
@@ -103,28 +99,11 @@ class LoaderRun:
         names = [value.name] if isinstance(value, Unknown) else _names_of(value) if isinstance(value, Const) else ()
         texts = (self.given[name] if name in self.given else self._set_by_script(name) for name in names)
         passed = next((text for text in texts if text is not None), None)
-        return self._in_config(value) if passed is None else passed
-
-    def _in_config(self, value: Value) -> str | None:
-        """What a config that the command names has where this value is read from one: `--config large.yaml`."""
-        keys = config_files.keys_of(value, self.loader.program.evaluator) if self._configs else ()
-        return self._held(keys) if keys else None
-
-    def _held(self, keys: Sequence[str]) -> str | None:
-        """The text that the configs which the command names have under some keys; None without one, or with two."""
-        held = [config_files.value_at(config, keys) for config in self._configs]
-        found = {str(each.value) for each in held if isinstance(each, ast.Constant)}
-        return found.pop() if len(found) == 1 else None
+        return self._configs.text_of(value) if passed is None and self._configs is not None else passed
 
     @cached_property
-    def _configs(self) -> list[ast.Dict]:
-        """What the config files of the project hold that the command names."""
-        if self.run is None or self.run.module is None:
-            return []
-        words = dict.fromkeys(word.rpartition("=")[2] for word in self.run.arguments)
-        ev, script = self.loader.program.evaluator, self.run.module
-        held = (config_files.named_by_a_command(ev, script, word) for word in words if word.endswith(_CONFIGS))
-        return [each for each in held if each is not None]
+    def _configs(self) -> ToldConfigs | None:
+        return ToldConfigs(self.run, self.loader.program.evaluator) if self.run is not None else None
 
     def _set_by_script(self, name: str) -> str | None:
         script = self.run.module if self.run is not None and "workers" in name else None

@@ -184,11 +184,18 @@ def named_by_a_command(ev: Evaluator, script: Module, written: str) -> ast.Dict 
     for around in dict.fromkeys([root, *_upwards(folder, root)]):
         for start in ends:
             place = os.path.normpath(os.path.join(around, *parts[start:]))
-            is_own = os.path.realpath(place).startswith(os.path.realpath(root).rstrip(os.sep) + os.sep)
-            held = held_by(ev, place) if is_own and os.path.isfile(place) else None
+            held = of_project(ev, place)
             if held is not None:
-                return held[0]
+                return held
     return None
+
+
+def of_project(ev: Evaluator, place: str) -> ast.Dict | None:
+    """The mapping that a config file at a path holds; None for one outside of the project, or none at all."""
+    root = os.path.realpath(ev.program.modules.root).rstrip(os.sep) + os.sep
+    is_own = os.path.isfile(place) and os.path.realpath(place).startswith(root)
+    held = held_by(ev, place) if is_own else None
+    return held[0] if held is not None else None
 
 
 def _upwards(folder: str, root: str) -> Iterator[str]:

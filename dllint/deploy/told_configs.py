@@ -1,0 +1,69 @@
+"""Config files of which a command names one, or replaces entries: `train.py --config large.yaml data.num_workers=8`."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.code.language import config_files
+from dllint.code.language.values import Const, Value, Values
+
+if TYPE_CHECKING:
+    from dllint.code.language.evaluator import Evaluator
+    from dllint.deploy.runs import ScriptRun
+
+_CONFIGS = (".yaml", ".yml", ".json")
+_NAMES = ("config_name", "cn")
+"""Hydra's options for the name of another config in the folder of its own one."""
+
+
+class ToldConfigs:
+    """What the command of a script says about what that reads from config files."""
+
+    def __init__(self, run: ScriptRun, ev: Evaluator) -> None:
+        self._run = run
+        self._ev = ev
+        self._given = run.given()
+
+    def text_of(self, value: Value) -> str | None:
+        """What the script has in the place of a value that it reads from a config; None where the command changes
+        nothing about that."""
+        keys = config_files.keys_of(value, self._ev)
+        return self._text_at(keys, value) if keys else None
+
+    def text_within(self, sections: Values, name: str) -> str | None:
+        """The same for an entry of a section that a loader takes whole: `DataLoader(data, **config["loader"])`."""
+        every = (config_files.keys_of(section, self._ev) for section in sections)
+        texts = {self._text_at((*keys, name), section) for keys, section in zip(every, sections, strict=True) if keys}
+        return texts.pop() if len(texts) == 1 else None
+
+    def _text_at(self, keys: Sequence[str], value: Value) -> str | None:
+        replaced = self._given.get(".".join(keys))
+        if replaced is not None:
+            return replaced
+        held = (config_files.value_at(config, keys) for config in (*self._named, *self._beside(value)))
+        found = {str(each.value) for each in held if isinstance(each, ast.Constant)}
+        return found.pop() if len(found) == 1 else None
+
+    @cached_property
+    def _named(self) -> list[ast.Dict]:
+        """What the config files of the project hold whose paths stand in the command."""
+        if self._run.module is None:
+            return []
+        words = dict.fromkeys(word.rpartition("=")[2] for word in self._run.arguments)
+        script, named = self._run.module, (word for word in words if word.endswith(_CONFIGS))
+        held = (config_files.named_by_a_command(self._ev, script, word) for word in named)
+        return [each for each in held if each is not None]
+
+    def _beside(self, value: Value) -> Iterator[ast.Dict]:
+        """What the config holds that Hydra takes in the place of the one which a value comes from."""
+        name = next((self._given[option] for option in _NAMES if option in self._given), "")
+        if not name or not isinstance(value, Const) or value.scope is None:
+            return
+        place = os.path.join(os.path.dirname(value.scope.module.absolute), name)
+        places = [place] if name.endswith(_CONFIGS) else [f"{place}.yaml", f"{place}.yml"]
+        held = (config_files.of_project(self._ev, each) for each in places)
+        yield from (each for each in held if each is not None)
