@@ -12,7 +12,7 @@ from dllint.code.language.modules import Module
 from dllint.code.language.options import option_names
 from dllint.code.language.scopes import FunctionScope, dotted, last_name
 from dllint.code.language.values import Const, Unknown, Value, bounds
-from dllint.code.loaders.loader import Loader
+from dllint.code.loaders.loader import Loader, Option
 from dllint.code.tensors import shapes
 from dllint.code.tensors.shapes import Sample
 from dllint.deploy.demand import PREFETCH, Demand
@@ -59,9 +59,9 @@ class LoaderRun:
     def _spans(self, name: str) -> list[Span] | None:
         """The bounds of the numbers that an argument can be; None if any of them may be anything."""
         option = self.loader.option(name)
-        spread = self._spread(name) if option.argument is None and option.absent is None else None
-        if spread is not None:
-            return [spread]
+        told = self._told(option) if option.absent is not True else None
+        if told is not None:
+            return [told]
         if option.absent is None and name != "num_workers":
             return None
         replacing = (v.name for v in option.values if isinstance(v, Unknown) and v.overrides)
@@ -72,15 +72,23 @@ class LoaderRun:
         known = [span for span in spans if span is not None]
         return known if known and len(known) == len(spans) else None
 
-    def _spread(self, name: str) -> Span | None:
-        """The number in a section of a config that the command tells of, all of which the loader takes."""
+    def _told(self, option: Option) -> Span | None:
+        """The number that an argument has by a config which the command names: by itself, or in a section that the
+        loader takes whole."""
+        argument = option.argument
+        if argument is None:
+            text = self._spread(option.name)
+        else:
+            text = self._configs.text_at(argument.node, argument.frame) if self._configs is not None else None
+        return _span_of(text) if text is not None else None
+
+    def _spread(self, name: str) -> str | None:
         call = self.loader.call
         sections = [each.value for each in call.keywords if each.arg is None] if isinstance(call, ast.Call) else []
         if len(sections) != 1 or self._configs is None:
             return None
-        values = self.loader.program.evaluator.infer(sections[0], self.loader.frame)
-        text = self._configs.text_within(values, name)
-        return _span_of(text) if text is not None else None
+        values = self.loader.program.evaluator.values(sections[0], self.loader.frame)
+        return self._configs.text_within(values, name)
 
     def _span(self, value: Value) -> Span | None:
         text = self._passed(value)
@@ -103,13 +111,15 @@ class LoaderRun:
 
     @cached_property
     def _configs(self) -> ToldConfigs | None:
-        return ToldConfigs(self.run, self.loader.program.evaluator) if self.run is not None else None
+        if self.run is None or not self.run.arguments:
+            return None
+        return ToldConfigs(self.run, self.loader.program.evaluator, self.loader.frame)
 
     def _set_by_script(self, name: str) -> str | None:
         script = self.run.module if self.run is not None and "workers" in name else None
         return _setting(name, script) if script is not None and script is not self.loader.module else None
 
-    @property
+    @cached_property
     def has_workers(self) -> bool:
         """Whether it certainly starts workers, though nobody may know how many: one for each processor."""
         spans = self._spans("num_workers")

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.code.language import config_files
-from dllint.code.language.values import Const, Value, Values
+from dllint.code.language.values import Const, Frame, Value, Values
 
 if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
@@ -23,24 +23,30 @@ _NAMES = ("config_name", "cn")
 class ToldConfigs:
     """What the command of a script says about what that reads from config files."""
 
-    def __init__(self, run: ScriptRun, ev: Evaluator) -> None:
+    def __init__(self, run: ScriptRun, ev: Evaluator, frame: Frame) -> None:
         self._run = run
         self._ev = ev
+        self._frame = frame
         self._given = run.given()
 
     def text_of(self, value: Value) -> str | None:
         """What the script has in the place of a value that it reads from a config; None where the command changes
         nothing about that."""
-        keys = config_files.keys_of(value, self._ev)
+        keys = config_files.keys_of(value, self._ev, self._frame)
         return self._text_at(keys, value) if keys else None
+
+    def text_at(self, node: ast.expr, frame: Frame) -> str | None:
+        """The same for an expression."""
+        keys = config_files.keys_at(node, self._ev, frame)
+        return self._text_at(keys, None) if keys else None
 
     def text_within(self, sections: Values, name: str) -> str | None:
         """The same for an entry of a section that a loader takes whole: `DataLoader(data, **config["loader"])`."""
-        every = (config_files.keys_of(section, self._ev) for section in sections)
+        every = (config_files.keys_of(section, self._ev, self._frame) for section in sections)
         texts = {self._text_at((*keys, name), section) for keys, section in zip(every, sections, strict=True) if keys}
         return texts.pop() if len(texts) == 1 else None
 
-    def _text_at(self, keys: Sequence[str], value: Value) -> str | None:
+    def _text_at(self, keys: Sequence[str], value: Value | None) -> str | None:
         replaced = self._given.get(".".join(keys))
         if replaced is not None:
             return replaced
@@ -55,10 +61,10 @@ class ToldConfigs:
             return []
         words = dict.fromkeys(word.rpartition("=")[2] for word in self._run.arguments)
         script, named = self._run.module, (word for word in words if word.endswith(_CONFIGS))
-        held = (config_files.named_by_a_command(self._ev, script, word) for word in named)
+        held = (config_files.named_by_a_command(self._ev, script, word, self._run.script) for word in named)
         return [each for each in held if each is not None]
 
-    def _beside(self, value: Value) -> Iterator[ast.Dict]:
+    def _beside(self, value: Value | None) -> Iterator[ast.Dict]:
         """What the config holds that Hydra takes in the place of the one which a value comes from."""
         name = next((self._given[option] for option in _NAMES if option in self._given), "")
         if not name or not isinstance(value, Const) or value.scope is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dllint.code.language.libcalls import READS_CONFIG
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
-from dllint.code.language.scopes import ModuleScope, Scope, last_name
+from dllint.code.language.scopes import ModuleScope, Scope, dotted, last_name
 from dllint.code.language.values import (
     UNKNOWN,
     Const,
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _BY_PATH = "omegaconf.OmegaConf.load"
 _LARGEST = 200_000
+_DEEPEST = 8
+"""Merge keys within merge keys, and steps of an expression."""
 _READS = frozenset({"with", ".read()", ".read_text()", ".open()"})
 _CHANGES = frozenset({"update", "setdefault", "merge_with", "merge_update", "merge_from_file", "pop", "clear"})
 
@@ -95,33 +97,86 @@ def _named(value: Product) -> ast.expr | None:
     return call.args[0] if is_one else None
 
 
-def keys_of(value: Value, ev: Evaluator) -> tuple[str, ...]:
+def keys_of(value: Value, ev: Evaluator, frame: Frame) -> tuple[str, ...]:
     """The keys that lead to a value in a config file, the outermost first: in that which it is read from by default, or
-    in whatever the command names. None where the program itself names what nobody sees."""
-    if isinstance(value, Const) and value.scope is not None and isinstance(value.scope.module, _ConfigFile):
+    in whatever the command names. None where the program itself names what nobody sees, or changes what it has read.
+
+    `frame`: where the value is used.
+    """
+    if isinstance(value, Const):
+        return _keys_of_constant(value, ev, frame)
+    return _path(ev, value) or ()
+
+
+def keys_at(node: ast.expr, ev: Evaluator, frame: Frame) -> tuple[str, ...]:
+    """The same for an expression, also where nothing is known of its value: `int(config["workers"])`."""
+    return _path_of(ev, node, frame) or ()
+
+
+def _keys_of_constant(value: Const, ev: Evaluator, frame: Frame) -> tuple[str, ...]:
+    """Those of a constant of a config file, or of the default in `config.get("workers", 0)`."""
+    if value.scope is not None and isinstance(value.scope.module, _ConfigFile):
         return tuple(_keys_above(value.node))[::-1]
-    origin = value.origin if isinstance(value, Derived) else None
-    if not isinstance(value, Derived) or not isinstance(origin, Product) or not _is_told(ev, origin):
+    asking = parent(value.node)
+    if not isinstance(asking, ast.Call) or value.scope is None or value.node not in asking.args[1:2]:
         return ()
-    steps = [step.index if step.via == "[]" else step.via.removeprefix(".") for step in value.chain()]
-    keys = [step for step in steps if isinstance(step, str)]
-    return tuple(keys[::-1]) if len(keys) == len(steps) else ()
+    return _path_of(ev, asking, frame if frame.scope is value.scope else Frame(value.scope)) or ()
 
 
 def _keys_above(node: ast.AST) -> Iterator[str]:
     below, around = node, parent(node)
     while isinstance(around, ast.Dict):
-        key = (
-            around.keys[around.values.index(below)] if isinstance(below, ast.expr) and below in around.values else None
-        )
-        yield key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+        at = around.values.index(below) if isinstance(below, ast.expr) and below in around.values else None
+        yield _text_of(around.keys[at]) if at is not None else ""
         below, around = around, parent(around)
 
 
+def _path_of(ev: Evaluator, node: ast.expr, frame: Frame, depth: int = 0) -> tuple[str, ...] | None:
+    """The keys by which an expression is got out of the config that the command names; None where it is no part of
+    that: `config.get("data", {}).get("workers", 0)`, `int(config["workers"])`, or a name for these."""
+    if depth > _DEEPEST:
+        return None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        base, key = _path_of(ev, node.func.value, frame, depth + 1), _text_of(node.args[0])
+        return (*base, key) if base is not None and key else None
+    if isinstance(node, ast.Call) and dotted(node.func) == "int" and len(node.args) == 1:
+        return _path_of(ev, node.args[0], frame, depth + 1)
+    bound = frame.scope.index().bindings.get(node.id, ()) if isinstance(node, ast.Name) else ()
+    if len(bound) == 1 and isinstance(bound[0].value, ast.Call):
+        return _path_of(ev, bound[0].value, frame, depth + 1)
+    values = [value for value in ev.values(node, frame) if not _is_left_open(value)]
+    paths = {_path(ev, value) for value in values}
+    return paths.pop() if len(paths) == 1 else None
+
+
+def _is_left_open(value: Value) -> bool:
+    return (isinstance(value, Const) and value.value is None) or (isinstance(value, Unknown) and value.overrides)
+
+
+def _path(ev: Evaluator, value: Value) -> tuple[str, ...] | None:
+    origin = value.origin if isinstance(value, Derived) else value
+    if not isinstance(origin, Product) or not _is_told(ev, origin):
+        return None
+    steps = list(value.chain()) if isinstance(value, Derived) else []
+    if any(_is_changed_at(step) for step in steps):
+        return None
+    keys = [step.index if step.via == "[]" else step.via.removeprefix(".") for step in steps]
+    names = [key for key in keys if isinstance(key, str)]
+    return tuple(names[::-1]) if len(names) == len(keys) else None
+
+
+def _is_changed_at(step: Derived) -> bool:
+    """Whether the function that takes something out of a config changes it: `config["workers"] = args.workers`."""
+    name = _root(step.node)
+    return name not in ("", "self") and changes(step.frame.scope, [name])
+
+
 def _is_told(ev: Evaluator, read: Product) -> bool:
-    """Whether a call reads the config that an option, or an argument of the command, names."""
+    """Whether a call reads the config that an option, or an argument of the command, names, and leaves it as it is."""
     argument = read.node.args[0] if read.name in READS_CONFIG and read.node.args else None
-    found = ev.infer(argument, read.frame) if argument is not None else ()
+    if argument is None or _is_changed(read.frame.scope, read.node):
+        return False
+    found = ev.values(argument, read.frame)
     paths = [path for value in found for path in _paths(ev, value, direct=read.name == _BY_PATH)]
     paths = [path for path in paths if not (isinstance(path, Const) and path.value is None)]
     return bool(paths) and all(map(_is_passed, paths))
@@ -129,24 +184,30 @@ def _is_told(ev: Evaluator, read: Product) -> bool:
 
 def _is_passed(path: Value) -> bool:
     origin = path.origin if isinstance(path, Derived) else path
-    return (
-        bool(origin.name) if isinstance(origin, Unknown) else isinstance(origin, External) and origin.name == "sys.argv"
-    )
+    if isinstance(origin, Unknown):
+        return bool(origin.name)
+    return isinstance(origin, External) and origin.name == "sys.argv"
 
 
 def value_at(held: ast.expr, keys: Sequence[str]) -> ast.expr | None:
-    """What a config has under some keys, the outermost first."""
+    """What a config has under some keys, the outermost first; of a key that stands there twice the last counts."""
+    found: ast.expr | None = held
     for key in keys:
-        if not isinstance(held, ast.Dict):
-            return None
-        named = (
-            v for k, v in zip(held.keys, held.values, strict=True) if isinstance(k, ast.Constant) and k.value == key
-        )
-        found = next(named, None)
-        if found is None:
-            return None
-        held = found
-    return held
+        found = _entry(found, key) if isinstance(found, ast.Dict) else None
+    return found
+
+
+def _entry(held: ast.Dict, key: str, depth: int = 0) -> ast.expr | None:
+    pairs = list(zip(held.keys, held.values, strict=True))
+    own = [value for name, value in pairs if _text_of(name) == key]
+    if own or depth > _DEEPEST:
+        return own[-1] if own else None
+    merged = [value for name, value in pairs if name is None and isinstance(value, ast.Dict)]  # `<<: *base`
+    return next((found for each in merged if (found := _entry(each, key, depth + 1)) is not None), None)
+
+
+def _text_of(node: ast.expr | None) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _file(ev: Evaluator, module: Module, path: str) -> Module | None:
@@ -175,13 +236,16 @@ def held_by(ev: Evaluator, place: str) -> tuple[ast.Dict, Module] | None:
     return (held, file) if isinstance(held, ast.Dict) and file is not None else None
 
 
-def named_by_a_command(ev: Evaluator, script: Module, written: str) -> ast.Dict | None:
-    """The mapping in the config file that a command passes to a script: from a folder around that script, or by the
-    end of a path in the container (`/app/configs/base.yaml`). None where there is no such file."""
+def named_by_a_command(ev: Evaluator, script: Module, written: str, started: str) -> ast.Dict | None:
+    """The mapping in the config file that a command passes to a script: from the folder that this is started in, or
+    one around it, or by the end of a path in the container (`/app/configs/base.yaml`). None where there is no such
+    file. `started`: the script as the command names it, `src/train.py` or `pkg.train`."""
     root, folder = ev.program.modules.root, os.path.dirname(script.absolute)
+    path = os.path.normpath(started if started.endswith(".py") else started.replace(".", "/") + ".py")
+    home = script.absolute.removesuffix("/" + path.lstrip("/"))
     parts = [part for part in written.split("/") if part not in ("", ".")]
     ends = range(len(parts)) if os.path.isabs(written) else range(1)
-    for around in dict.fromkeys([root, *_upwards(folder, root)]):
+    for around in dict.fromkeys([home, root, *_upwards(folder, root)]):
         for start in ends:
             place = os.path.normpath(os.path.join(around, *parts[start:]))
             held = of_project(ev, place)

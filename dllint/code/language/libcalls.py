@@ -56,6 +56,7 @@ _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
 SAME_VALUE = frozenset(
     {
         "easydict.EasyDict",
+        *("munch.Munch", "munch.munchify", "munch.Munch.fromDict", "addict.Dict", "box.Box"),
         "omegaconf.OmegaConf.create",
         "omegaconf.OmegaConf.to_container",
         "copy.copy",
