@@ -32,7 +32,9 @@ class Copied:
 
     def may_hold(self, path: str) -> bool:
         """Whether it may hold that file; False where all that it holds is seen."""
-        is_open = any("$" in source for source in self._sources) or "$" in self._image.base
+        # Where all is copied, nobody says from which folder: that of the Dockerfile, or one above.
+        is_open = any("$" in copy.source or copy.source in (".", "./") for copy in self._image.copies)
+        is_open = is_open or "$" in self._image.base
         return is_open or self.holds(path) or any(_FETCHES.search(run.text) for run in self._image.runs)
 
 

@@ -18,6 +18,7 @@ from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.installed import brings_torch
 from dllint.deploy.loading import WITHOUT_WORKERS, ByHand, has_no_loaders, leaves_workers_out, may_load
+from dllint.deploy.nearest import closest, parts_of
 from dllint.deploy.pages import session, speaks_of_else
 from dllint.deploy.published import label_of
 from dllint.deploy.ranks import may_start_ranks
@@ -75,6 +76,7 @@ _NO_TRAINER = pattern(
 _CHECKS = pattern(r"(?:^|/)tests?/|(?:^|[/_.-])(?:check|lint|import|verify)(?:s|er|ing)?[_.-]", re.IGNORECASE)
 """What a script is called that only checks the code."""
 _WORKERS_GIVEN = pattern(rb"\b\w*num_workers\w*[ \t]*=[ \t]*([^\s,)=]+)")
+_WORKERS_SET = pattern(rb"\b\w*workers[\"']?[ \t]*[:=][ \t]*([^\s,}#]+)")
 _NO_WORKERS = pattern(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers", re.IGNORECASE)
 
 
@@ -96,7 +98,7 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
     commands = found.commands
     if _switches_workers_off(words) or found.has_no_workers or _is_other(found):
         return None
-    if stops_at_its_command(found, image) or (not found.starts_workers and _gives_no_workers(found)):
+    if stops_at_its_command(found, image) or (not found.starts_workers and _gives_no_workers(found, plan)):
         return None
     if not found.loaders and (_leaves_workers_out(found, plan) or is_tiny(found, plan)):
         return None
@@ -291,11 +293,22 @@ def _serves(commands: list[list[str]]) -> bool:
     return any(SERVES.search(os.path.basename(command[0])) for command in commands)
 
 
-def _gives_no_workers(found: Training) -> bool:
-    """Whether all that scripts say of workers, to whatever builds their loaders elsewhere, is that there are none."""
+def _gives_no_workers(found: Training, plan: Plan) -> bool:
+    """Whether all that scripts, or the configs which the commands pass to them, say of workers, to whatever builds
+    their loaders elsewhere, is that there are none."""
+    if found.runs and all(_is_told_no_workers(run, found.workload.folder, plan) for run in found.runs):
+        return True
     scripts = [run.module for run in found.runs]
     given = [set(_WORKERS_GIVEN.findall(script.data)) for script in scripts if script is not None]
     return bool(scripts) and len(given) == len(scripts) and all(numbers == {b"0"} for numbers in given)
+
+
+def _is_told_no_workers(run: ScriptRun, folder: str, plan: Plan) -> bool:
+    """Whether a script is passed configs of the project, and all that these say of workers is that there are none."""
+    paths = [word.rpartition("=")[2] for word in run.arguments]
+    named = [(path, plan.called(os.path.basename(path), kind)) for path in paths for kind in (Kind.YAML, Kind.JSON)]
+    files = [file for path, every in named if every and (file := closest(parts_of(path), every, folder)) is not None]
+    return {number for file in files for number in _WORKERS_SET.findall(file.data)} == {b"0"}
 
 
 def _leaves_workers_out(found: Training, plan: Plan) -> bool:

@@ -16,7 +16,11 @@ _SHELL = pattern(r"(?:\S*/)?(?:ba|z|da|k)?sh")
 
 def opens_shell(workload: Workload) -> bool:
     """Whether all that a container is told to run is a shell, or nothing."""
-    return all(_SHELL.fullmatch(word) or word.startswith("-") for word in workload.start.words)
+    return all(map(_is_of_shell, workload.start.words))
+
+
+def _is_of_shell(word: str) -> bool:
+    return _SHELL.fullmatch(word) is not None or word.startswith("-")
 
 
 def is_shell_beside(workload: Workload, plan: Plan) -> bool:
@@ -40,7 +44,7 @@ def is_to_work_in(workload: Workload, image: Image) -> bool:
         return True
     if not workload.launcher.name.endswith(" run"):
         return False
-    return opens_shell(workload) if workload.start.words else all(map(_SHELL.fullmatch, image.command or ()))
+    return all(map(_is_of_shell, workload.start.words or image.command or ()))
 
 
 def given_memory(plan: Plan) -> frozenset[tuple[str, str]]:
