@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from dllint.code.language.conditions import is_main_test, leading_to
 from dllint.code.language.links import parent
 from dllint.code.language.modules import Module
 from dllint.code.language.options import option_names
@@ -242,6 +243,10 @@ def _read_variable(node: ast.AST) -> str:
     return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
 
 
+def _is_conditional(statement: ast.stmt) -> bool:
+    return any(not is_main_test(test) for test, _ in leading_to(statement))
+
+
 def _names_of(default: Const) -> Iterator[str]:
     """The names by which the command line may give something else than a default: the options of argparse and click
     around it (`-j` and `--workers` are one), the parameter, or the field of a class, which it is the default of."""
@@ -252,7 +257,7 @@ def _names_of(default: Const) -> Iterator[str]:
             yield from (*option_names(around), *(text.lstrip("-").replace("-", "_") for text in texts))
         elif isinstance(around, ast.AnnAssign) and isinstance(around.target, ast.Name):
             yield around.target.id
-        elif isinstance(around, ast.Assign):  # what takes the place of an option that nobody gives
+        elif isinstance(around, ast.Assign) and _is_conditional(around):  # in the place of an option nobody gives
             yield from (target.attr for target in around.targets if isinstance(target, ast.Attribute))
         around = None if isinstance(around, ast.stmt) else parent(around)
     if default.scope is not None and isinstance(default.node, ast.expr):

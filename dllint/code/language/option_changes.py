@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.language import conditions
@@ -35,9 +35,9 @@ def after_changes(ev: Evaluator, namespace: Derived, name: str, default: Values,
     module = namespace.frame.scope.module
     if _may_be_stored_by_text(ev, namespace, name, use):
         return merge([default, (Unknown(name),)])
-    changes = [
-        change for change in _changes(ev, module, name, namespace) if not _is_later(change[0].node, change[1], use)
-    ]
+    scopes = _around(namespace, use)
+    found = _changes(ev, module, name, namespace, scopes)
+    changes = [(write, at) for write, at in found if not _is_later(write.node, at, use)]
     if not changes:
         return default
     left: list[Values] = []
@@ -46,29 +46,45 @@ def after_changes(ev: Evaluator, namespace: Derived, name: str, default: Values,
         if is_unknown(replaced):
             return merge([default, (Unknown(name),)])
         left.append(replaced)
+    if any(_is_set(ev, namespace, name, change, scopes) for change in changes):
+        return merge(left)  # whatever the command says
     return merge([*left, (Unknown(name, overrides=True),)])
 
 
-def _changes(ev: Evaluator, module: Module, name: str, namespace: Derived | None = None) -> Iterator[_Change]:
+def _around(namespace: Derived, use: ast.AST) -> set[Scope]:
+    """The functions in which a constant certainly takes the place of an option before it is used: where the options are
+    parsed, those that call that, and that of the use."""
+    found = {scope_of(use)}
+    frame: Frame | None = namespace.frame
+    while frame is not None:
+        found.add(frame.scope)
+        frame = frame.caller
+    return found
+
+
+def _changes(
+    ev: Evaluator, module: Module, name: str, namespace: Derived | None = None, scopes: Container[Scope] = ()
+) -> Iterator[_Change]:
     """What is stored under the name of an option: anything computed in its own module, replacements everywhere, and
-    the constants that surely take its place in a namespace."""
+    the constants that surely take its place in a namespace in some functions."""
     modules = dict.fromkeys([module, *ev.program.modules_with(f".{name} =")])
     for other in modules:
         for write, scope in other.writes_of(name):
             change = write, scope
-            if (other is module and _is_computed(write)) or _replaces(write) or _is_set(ev, namespace, name, change):
+            is_change = (other is module and _is_computed(write)) or _replaces(write)
+            if is_change or (namespace is not None and _is_set(ev, namespace, name, change, scopes)):
                 yield change
 
 
-def _is_set(ev: Evaluator, namespace: Derived | None, name: str, change: _Change) -> bool:
-    """Whether a constant takes the place of an option right where it is parsed: `args = p.parse_args(); args.n = 4`.
+def _is_set(ev: Evaluator, namespace: Derived, name: str, change: _Change, scopes: Container[Scope]) -> bool:
+    """Whether a constant takes the place of an option in one of some functions: `args = parse(); args.workers = 4`.
 
-    One that is written under a condition nobody knows (`if on_windows: args.n = 0`) says nothing about the default.
+    One that is written under a condition nobody knows (`if on_windows: args.workers = 0`) says nothing about the
+    default.
     """
-    if namespace is None or change[1] is not namespace.frame.scope:
+    if change[1] not in scopes or not isinstance(change[0].binding.value, ast.Constant) or _replaces(change[0]):
         return False
-    is_constant = isinstance(change[0].binding.value, ast.Constant)
-    return is_constant and _is_made(ev, namespace, Unknown(name), change) is True
+    return _is_made(ev, namespace, Unknown(name), change) is True
 
 
 def _replaces(write: AttributeWrite) -> bool:
