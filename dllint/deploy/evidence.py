@@ -14,11 +14,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from dllint.deploy.around import LoadersAround
-from dllint.deploy.command_words import simple_commands
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.installed import brings_torch
-from dllint.deploy.loading import WITHOUT_WORKERS, ByHand, has_no_loaders, leaves_workers_out, may_load
-from dllint.deploy.nearest import closest, parts_of
+from dllint.deploy.loading import ByHand, has_no_loaders, leaves_workers_out, may_load
+from dllint.deploy.no_workers import gives_none, leaves_out, switches_off
 from dllint.deploy.pages import session, speaks_of_else
 from dllint.deploy.published import label_of
 from dllint.deploy.ranks import may_start_ranks
@@ -27,11 +26,10 @@ from dllint.deploy.runs import ScriptRun, Started
 from dllint.deploy.shells import is_memory_given, is_shell_beside, is_to_work_in
 from dllint.deploy.stopped import stops_at_its_command
 from dllint.deploy.tested import RUNNERS, only_tests, runs_tests, tests_start_workers
-from dllint.deploy.told import is_called_a_trainer, is_tiny, is_written_in_place
+from dllint.deploy.told import is_called_a_trainer, is_tiny
 from dllint.deploy.tools import SERVES, is_tool, listens
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Start, Workload
-from dllint.kinds import Kind
 from dllint.patterns import pattern
 from dllint.records import replace
 
@@ -58,12 +56,6 @@ _LAUNCHING_MODULES = frozenset(
         "accelerate.commands.launch",
     }
 )
-_TRAINER_IMPORTS = tuple(f"{word} {library}" for library in WITHOUT_WORKERS for word in ("from", "import"))
-_EXAMPLES = pattern(
-    r"\b(?:transformers/examples/|trl/(?:trl|examples)/"
-    r"|git clone (?:-\S+ )*\S*huggingface/(?:transformers|trl|peft)(?:\.git)?(?=\s|$))"
-)
-"""Where scripts of transformers and TRL lie, or are fetched from."""
 _TRAINS = pattern(
     r"(?:^|[/_.-])(?:pre|re)?(?:train|fine-?tune|finetuning|training|fit)(?:[/_.-]|$|er\b)", re.IGNORECASE
 )
@@ -75,9 +67,6 @@ _NO_TRAINER = pattern(
 """What a container is called that does not train, where nothing but its image says that it might."""
 _CHECKS = pattern(r"(?:^|/)tests?/|(?:^|[/_.-])(?:check|lint|import|verify)(?:s|er|ing)?[_.-]", re.IGNORECASE)
 """What a script is called that only checks the code."""
-_WORKERS_GIVEN = pattern(rb"\b\w*num_workers\w*[ \t]*=[ \t]*([^\s,)=]+)")
-_WORKERS_SET = pattern(rb"\b\w*workers[\"']?[ \t]*[:=][ \t]*([^\s,}#]+)")
-_NO_WORKERS = pattern(r"-j|--?(?:[\w.-]*[._-])?(?:num|n)[_-]?workers|--?(?:[\w.-]*[._-])?workers", re.IGNORECASE)
 
 
 def training(workload: Workload, plan: Plan) -> Training | None:
@@ -96,11 +85,11 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
     words = words_of(workload, image)
     found = Training(workload, plan, "", words)
     commands = found.commands
-    if _switches_workers_off(words) or found.has_no_workers or _is_other(found):
+    if switches_off(words) or found.has_no_workers or _is_other(found):
         return None
-    if stops_at_its_command(found, image) or (not found.starts_workers and _gives_no_workers(found, plan)):
+    if stops_at_its_command(found, image) or (not found.starts_workers and gives_none(found, plan)):
         return None
-    if not found.loaders and (_leaves_workers_out(found, plan) or is_tiny(found, plan)):
+    if not found.loaders and (leaves_out(found, plan) or is_tiny(found, plan)):
         return None
     if found.runs and all(_hands_on(run, plan) for run in found.runs):
         return None
@@ -293,46 +282,6 @@ def _serves(commands: list[list[str]]) -> bool:
     return any(SERVES.search(os.path.basename(command[0])) for command in commands)
 
 
-def _gives_no_workers(found: Training, plan: Plan) -> bool:
-    """Whether all that scripts, or the configs which the commands pass to them, say of workers, to whatever builds
-    their loaders elsewhere, is that there are none."""
-    if found.runs and all(_is_told_no_workers(run, found.workload.folder, plan) for run in found.runs):
-        return True
-    scripts = [run.module for run in found.runs]
-    given = [set(_WORKERS_GIVEN.findall(script.data)) for script in scripts if script is not None]
-    return bool(scripts) and len(given) == len(scripts) and all(numbers == {b"0"} for numbers in given)
-
-
-def _is_told_no_workers(run: ScriptRun, folder: str, plan: Plan) -> bool:
-    """Whether a script is passed configs of the project, and all that these say of workers is that there are none."""
-    paths = [word.rpartition("=")[2] for word in run.arguments]
-    named = [(path, plan.called(os.path.basename(path), kind)) for path in paths for kind in (Kind.YAML, Kind.JSON)]
-    files = [file for path, every in named if every and (file := closest(parts_of(path), every, folder)) is not None]
-    return {number for file in files for number in _WORKERS_SET.findall(file.data)} == {b"0"}
-
-
-def _leaves_workers_out(found: Training, plan: Plan) -> bool:
-    """Whether a script, of the project or of theirs, trains by the trainer of transformers or TRL, whose default is no
-    workers, and nothing that they import, lies around them, or stands in the command gives it any."""
-    option = "dataloader_num_workers"
-    scripts = [run.module for run in found.runs if run.module is not None]
-    words = [word for run in found.runs for word in (*found.words, *run.words)]
-    if any(option in word for word in words):
-        return False
-    if not scripts:
-        is_example = any(_EXAMPLES.search(word) for word in words)
-        return bool(found.runs) and (is_example or is_written_in_place(found, plan))
-    if plan.use(scripts, plan.program.modules_with(option)):
-        return False
-    folders = tuple(os.path.dirname(os.path.dirname(script.absolute)) + "/" for script in scripts)
-    configs = (file for file in plan.of_kind(Kind.YAML, Kind.JSON) if file.absolute.startswith(folders))
-    if any(file.has(option.encode()) for file in configs):
-        return False
-    importing = (module for line in _TRAINER_IMPORTS for module in plan.program.modules_with(line))
-    trainers = [module for module in importing if module.has(b"Trainer")]
-    return plan.use(scripts, trainers)
-
-
 def _says_so(found: Training) -> bool:
     """Whether any of the commands is called a training, or starts one by a launcher."""
     scripts = [run.script for run in found.runs] + [word for command in found.commands for word in command[:2]]
@@ -341,15 +290,3 @@ def _says_so(found: Training) -> bool:
 
 def _says_training(script: str) -> bool:
     return _TRAINS.search(script.removesuffix(".py").removesuffix(".sh")) is not None
-
-
-def _switches_workers_off(words: Sequence[str]) -> bool:
-    """Whether the command itself says that there are no workers."""
-    flat = [word for command in simple_commands(words) for word in command]
-    for word, after in zip(flat, (*flat[1:], ""), strict=False):
-        name, equals, value = word.partition("=")
-        if word == "-j0":
-            return True
-        if (value if equals else after) == "0" and _NO_WORKERS.fullmatch(name if name.startswith("-") else f"--{name}"):
-            return True
-    return False
