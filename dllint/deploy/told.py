@@ -37,8 +37,9 @@ def is_tiny(found: Training, plan: Plan) -> bool:
 
 
 def _comes_from_tiny(script: str, plan: Plan) -> bool:
-    path = re.compile(rf"\S*{_TINY}\S*/{re.escape(script)}(?!\S)", re.IGNORECASE)
-    return any(path.search(file.text) for file in plan.of_kind(Kind.DOCKERFILE))
+    texts = (file.text.lower() for file in plan.of_kind(Kind.DOCKERFILE))
+    words = (word for text in texts if _TINY in text for word in text.split())
+    return any(_TINY in word and word.endswith(f"/{script.lower()}") for word in words)
 
 
 def is_called_a_trainer(found: Training) -> bool:
