@@ -71,6 +71,14 @@ _CHECKS = pattern(r"(?:^|/)tests?/|(?:^|[/_.-])(?:check|lint|import|verify)(?:s|
 
 def training(workload: Workload, plan: Plan) -> Training | None:
     """The workload as one that trains with torch; None where the evidence for that is missing or speaks against it."""
+    found = _of_all_ways(workload, plan)
+    if found is not None:
+        heed(found.workload, found.words, plan)
+    return found
+
+
+def _of_all_ways(workload: Workload, plan: Plan) -> Training | None:
+    """The same; of the ways in which the project runs it rather one that is seen to start workers."""
     typed = session(workload, plan)
     if typed:
         found = _training(replace(workload, start=Start(("bash", "-c", typed))), plan)
@@ -98,8 +106,6 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
     if not found.runs and (plan.shared(LoadersAround).have_no_workers(image) or _serves(commands)):
         return None
     found.why = _why(workload, plan, image, commands, found)
-    if found.why:
-        heed(workload, words, plan)
     return found if found.why else None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.code.language import config_files
+from dllint.code.language import config_files, config_keys
 from dllint.code.language.values import Const, Frame, Value, Values
 
 if TYPE_CHECKING:
@@ -32,17 +32,17 @@ class ToldConfigs:
     def text_of(self, value: Value) -> str | None:
         """What the script has in the place of a value that it reads from a config; None where the command changes
         nothing about that."""
-        keys = config_files.keys_of(value, self._ev, self._frame)
+        keys = config_keys.keys_of(value, self._ev, self._frame)
         return self._text_at(keys, value) if keys else None
 
     def text_at(self, node: ast.expr, frame: Frame) -> str | None:
         """The same for an expression."""
-        keys = config_files.keys_at(node, self._ev, frame)
+        keys = config_keys.keys_at(node, self._ev, frame)
         return self._text_at(keys, None) if keys else None
 
     def text_within(self, sections: Values, name: str) -> str | None:
         """The same for an entry of a section that a loader takes whole: `DataLoader(data, **config["loader"])`."""
-        every = (config_files.keys_of(section, self._ev, self._frame) for section in sections)
+        every = (config_keys.keys_of(section, self._ev, self._frame) for section in sections)
         texts = {self._text_at((*keys, name), section) for keys, section in zip(every, sections, strict=True) if keys}
         return texts.pop() if len(texts) == 1 else None
 
@@ -50,7 +50,7 @@ class ToldConfigs:
         replaced = self._given.get(".".join(keys))
         if replaced is not None:
             return replaced
-        held = (config_files.value_at(config, keys) for config in (*self._named, *self._beside(value)))
+        held = (config_keys.value_at(config, keys) for config in (*self._named, *self._beside(value)))
         found = {str(each.value) for each in held if isinstance(each, ast.Constant)}
         return found.pop() if len(found) == 1 else None
 

@@ -12,7 +12,7 @@ from dllint.code.language.conditions import is_main_test
 from dllint.code.language.folding import verdict
 from dllint.code.language.links import Block, parent, scope_of
 from dllint.code.language.modules import Module
-from dllint.code.language.scopes import Scope, dotted
+from dllint.code.language.scopes import Scope, dotted, last_name
 from dllint.code.language.stored_by_text import stored_by_text
 from dllint.code.language.values import UNKNOWNS, Derived, Frame, Unknown, Value, Values, by_default, is_unknown, merge
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
 
 _WHOLE = ("body", "orelse", "finalbody")
+_SHOWS = frozenset({"print", "pprint", "vars", "str", "repr", "info", "debug"})
+"""What a namespace is given to without effect on what is built of it."""
 _Change = tuple[AttributeWrite, Scope]
 
 
@@ -84,7 +86,18 @@ def _is_set(ev: Evaluator, namespace: Derived, name: str, change: _Change, scope
     """
     if change[1] not in scopes or not isinstance(change[0].binding.value, ast.Constant) or _replaces(change[0]):
         return False
+    if _is_handed_on_before(change):
+        return False
     return _is_made(ev, namespace, Unknown(name), change) is True
+
+
+def _is_handed_on_before(change: _Change) -> bool:
+    """Whether the function that makes a change has passed the namespace to anything before: `build(args)`."""
+    write, scope = change
+    holder = dotted(write.target.value)
+    before = (call for call in scope.index().calls if call.lineno < getattr(write.node, "lineno", 0))
+    given = ((call, each) for call in before for each in (*call.args, *(keyword.value for keyword in call.keywords)))
+    return any(dotted(each) == holder and last_name(call.func) not in _SHOWS for call, each in given)
 
 
 def _replaces(write: AttributeWrite) -> bool:
