@@ -51,13 +51,19 @@ def hands_on(run: ScriptRun, plan: Plan) -> bool:
 
 
 def _runs_elsewhere(step: FunctionScope, run: ScriptRun, plan: Plan) -> bool:
-    given = zip(("", *run.arguments), run.arguments, strict=False)
-    if any(
-        word.removeprefix("--with=").startswith(_CONTAINERS) for before, word in given if "--with" in (before, word[:6])
-    ):
-        return True
+    """Whether a step runs in a container of its own, by its decorator or by one that the command adds to all."""
     flow = step.owner
-    return flow is not None and any(each.name in _CONTAINERS for each in _decorators(step, flow, plan))
+    own = (each.name for each in _decorators(step, flow, plan)) if flow is not None else ()
+    return any(name.startswith(_CONTAINERS) for name in (*own, *_added(run)))
+
+
+def _added(run: ScriptRun) -> Iterator[str]:
+    """The decorators of `flow.py run --with kubernetes:cpu=4`, with what they are given."""
+    for word, after in zip(run.arguments, (*run.arguments[1:], ""), strict=True):
+        if word == "--with":
+            yield after
+        elif word.startswith("--with="):
+            yield word.removeprefix("--with=")
 
 
 def _of_step(step: FunctionScope, flow: ClassScope, plan: Plan) -> Iterator[Workload]:
