@@ -161,7 +161,8 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     if runs and not workload.launcher.checks and all(map(_is_foreign, runs)):
         return ""
     found.beside = plan.shared(LoadersAround).nearest_with_workers(image, workload)
-    found.is_sure = found.beside is not None and not plan.shared(is_memory_given)
+    is_seen = found.beside is not None and not plan.shared(is_memory_given)
+    found.is_sure = is_seen and (bool(name) or bool(found.runs))  # a shell in an image with torch is for anything
     if found.beside is None:
         return carries if name else ""
     return f"{carries}, and {os.path.basename(found.beside.path)} starts DataLoader workers"

@@ -32,6 +32,7 @@ _FENCE = "```"
 _ELSEWHERE = pattern(r"(?:sudo +)?(?:nvidia-docker|docker|podman|kubectl|ssh|srun|singularity|apptainer)\b")
 """What is not typed in a container, as a rule."""
 _STARTS_PYTHON = pattern(r"(?:^|[\s;&])(?:python[\d.]*|torchrun|accelerate|deepspeed)\s")
+_STARTS_SERVER = pattern(r"(?:uvicorn|gunicorn|hypercorn|streamlit|fastapi|flask)[ \t]")
 _LEAVES = pattern(r"(?:exit|logout)(?: +0)?;?")
 _INTERPRETERS = pattern(r"python[\d.]*|(?:ba)?sh|-[a-z]+")
 
@@ -45,7 +46,7 @@ def speaks_of_else(workload: Workload, plan: Plan) -> bool:
 
 def session(workload: Workload, plan: Plan) -> str:
     """What a Markdown page has people type in a container that it opens a shell in, up to where they leave it again, or
-    to the end of a block that starts Python; empty where they are given something to run, or are not seen to leave."""
+    to the end of a block that starts Python or a server; empty where they are given something to run, or are not seen to leave."""
     file = plan.by_path.get(workload.path)
     if file is None or file.kind is not Kind.MARKDOWN or not opens_shell(workload):
         return ""
@@ -55,7 +56,7 @@ def session(workload: Workload, plan: Plan) -> str:
         if continued:  # the command that opens the shell
             continued = line.rstrip().endswith("\\")
         elif line.lstrip().startswith(_FENCE):
-            if any(map(_STARTS_PYTHON.search, typed)):
+            if any(_STARTS_PYTHON.search(each) or _STARTS_SERVER.match(each) for each in typed):
                 return "\n".join(typed)  # the block that opens the shell says what is typed there
             is_code = not is_code
         elif is_code and (text := line.strip().removeprefix("$ ").removeprefix("# ")):

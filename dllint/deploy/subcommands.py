@@ -132,16 +132,21 @@ class _Told:
         self._parsers: dict[str, str] = {}
         """The command that each variable holds the parser of."""
         places: list[str] = []
+        decorated: list[tuple[str, ...]] = []
+        """The names of each command of click or typer."""
         for node in chain.from_iterable(map(ast.walk, (tree, *declaring))):
             if isinstance(node, ast.Call):
                 places += self._declared(node)
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 self._parsers[node.targets[0].id] = _added(node.value)
             elif isinstance(node, ast.FunctionDef):
-                self._commands.update(_decorated(node))
+                decorated += [names] if (names := _decorated(node)) else []
+        self._commands.update(chain.from_iterable(decorated))
         self._command = next((word for word in run.arguments if word in self._commands), "")
         first = run.arguments[0]
         self._first = first if not first.startswith("-") and "$" not in first else ""
+        if not self._command and "/" in self._first and len(decorated) > 1:
+            self._command = self._first  # a path is no command: click and typer refuse it
         if places:
             self._values.setdefault(places[0], self._command or self._first)
 

@@ -22,6 +22,7 @@ _BLANK = pattern(
 )
 """What lies between words; so does a comment within a continued command, by way of a command that gives nothing."""
 _REDIRECTION = pattern(r"<<<|<<-?|&>>?|>>|>&|<&|<>|>\||[<>]")
+_VARIABLE = pattern(r"\$\{?([A-Za-z_]\w*)\}?")
 _OPENERS = frozenset({"if", "while", "until"})
 _INNER = frozenset({"then", "else", "elif", "do", "!", "time"})
 _MOST_ARMS = 8
@@ -243,10 +244,11 @@ class _Reader(WordReader):
         found = _EQUALS.fullmatch(choice.text)
         if found is None:
             return Arm("")
+        subject = self._origin(found[1])
         if choice.is_first:
             choice.is_first = False
-            return Arm(found[1], [found[2]])
-        return choice.arm.next(found[2]) if choice.arm.subject == found[1] else Arm("")
+            return Arm(subject, [found[2]])
+        return choice.arm.next(found[2]) if choice.arm.subject == subject else Arm("")
 
     def _read_loop(self) -> None:
         self._branches += 1
@@ -265,7 +267,17 @@ class _Reader(WordReader):
         if found:
             self.index = found.end()
             self._cases.append(True)
-            self._arms.append(Arm(subject.text))
+            self._arms.append(Arm(self._origin(subject.text)))
+
+    def _origin(self, subject: str) -> str:
+        """What is compared, by way of a variable that holds it: of `mode=${1:-serve}` for `$mode` what it is given."""
+        named = _VARIABLE.fullmatch(subject)
+        if named is None:
+            return subject
+        held = (each for simple in reversed(self.found) for each in simple.assignments if each.name == named[1])
+        last = next(held, None)
+        is_plain = last is not None and not last.adds and not last.is_array and len(last.items) == 1
+        return last.items[0].text if last is not None and is_plain else subject
 
     def _skip_blank(self) -> None:
         blank = _BLANK.match(self.text, self.index)
