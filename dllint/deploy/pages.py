@@ -46,7 +46,8 @@ def speaks_of_else(workload: Workload, plan: Plan) -> bool:
 
 def session(workload: Workload, plan: Plan) -> str:
     """What a Markdown page has people type in a container that it opens a shell in, up to where they leave it again, or
-    to the end of a block that starts Python or a server; empty where they are given something to run, or are not seen to leave."""
+    to the end of a block that starts Python or a server; empty where they are given something to run, or are not seen
+    to leave."""
     file = plan.by_path.get(workload.path)
     if file is None or file.kind is not Kind.MARKDOWN or not opens_shell(workload):
         return ""

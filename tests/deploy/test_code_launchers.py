@@ -67,11 +67,13 @@ def test_steps_without_workers_or_without_a_container_are_left_alone(tmp_path: P
 @pytest.mark.parametrize(
     ("decorators", "options", "trains"),
     [
-        ("    @kubernetes", "", False),
-        ("", "--with kubernetes:cpu=4", False),
-        ("", "--with=batch", False),
-        ("", "--with retry", True),
+        ("    @kubernetes", "run", False),
+        ("", "run --with kubernetes:cpu=4", False),
+        ("", "run --with=batch", False),
+        ("", "run --with retry", True),
+        ("", "run", True),
         ("", "", True),
+        ("    @kubernetes", "", False),
     ],
 )
 def test_a_container_that_starts_a_flow_trains_where_a_step_runs_in_it(
@@ -82,7 +84,7 @@ def test_a_container_that_starts_a_flow_trains_where_a_step_runs_in_it(
         f"class Flow(FlowSpec):\n{decorators}\n    @step\n    def start(self):\n        train.main()\n"
         "if __name__ == '__main__':\n    Flow()\n"
     )
-    command = f"docker run -v $PWD:/work pytorch/pytorch python flow.py run {options}\n"
+    command = f"docker run -v $PWD:/work pytorch/pytorch python flow.py {options}\n"
     plan = plan_of(tmp_path, {"flow.py": flow, "train.py": TRAIN, "run.sh": command})
     assert any(each.workload.path.endswith("run.sh") for each in plan.trainings) is trains
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.code.language.arguments import Arguments, collect
@@ -59,7 +60,7 @@ def _runs_elsewhere(step: FunctionScope, run: ScriptRun, plan: Plan) -> bool:
 
 def _added(run: ScriptRun) -> Iterator[str]:
     """The decorators of `flow.py run --with kubernetes:cpu=4`, with what they are given."""
-    for word, after in zip(run.arguments, (*run.arguments[1:], ""), strict=True):
+    for word, after in pairwise((*run.arguments, "")):
         if word == "--with":
             yield after
         elif word.startswith("--with="):
