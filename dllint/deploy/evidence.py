@@ -153,7 +153,9 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     if image is not None and (_holds_no_loaders(image, plan) or _is_made_to_serve(image, found, plan)):
         return ""
     carries = f"its image, {name}, carries PyTorch" if name else "PyTorch is installed in its image"
-    if name and (_says_so(found) or any(run.module is not None for run in found.runs)):
+    is_seen = any(run.module is not None for run in found.runs)
+    if name and (_says_so(found) or is_seen):
+        found.is_sure = not is_seen  # else its loaders would say how many workers they have
         return carries
     if name and workload.launcher.checks and tests_start_workers(found, image):
         return f"{carries}, and its tests build loaders"
@@ -161,8 +163,8 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     if runs and not workload.launcher.checks and all(map(_is_foreign, runs)):
         return ""
     found.beside = plan.shared(LoadersAround).nearest_with_workers(image, workload)
-    is_seen = found.beside is not None and not plan.shared(is_memory_given)
-    found.is_sure = is_seen and (bool(name) or bool(found.runs))  # a shell in an image with torch is for anything
+    is_witness = found.beside is not None and not plan.shared(is_memory_given)
+    found.is_sure = is_witness and (bool(name) or bool(found.runs))  # a shell in an image with torch is for anything
     if found.beside is None:
         return carries if name else ""
     return f"{carries}, and {os.path.basename(found.beside.path)} starts DataLoader workers"
