@@ -274,6 +274,10 @@ class Program:
         """The calls in the project that enter a function, each with the frame that it is made in."""
         return self._callers.of(scope)
 
+    def subclasses_of(self, cls: ClassScope) -> list[ClassScope]:
+        """The classes of the project that derive from a class directly; in a large project those of its seeds."""
+        return self._callers.subclasses(cls)
+
     # Subjects
 
     @property

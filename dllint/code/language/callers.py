@@ -139,7 +139,7 @@ class Callers:
 
     def _super_calls(self, scope: FunctionScope, owner: ClassScope, depth: int = 0) -> Iterator[tuple[ast.Call, Frame]]:
         """`super().__init__(...)` and `Base.__init__(self, ...)` in the classes that derive from `owner`."""
-        for cls in self._subclasses(owner):
+        for cls in self.subclasses(owner):
             own = cls.methods.get(scope.name)
             if own is not None:
                 yield from self._onward(scope, own, Frame(own))
@@ -186,7 +186,7 @@ class Callers:
                     calls = made.index().calls_of(made.receiver_name)
                     yield from ((call, frame) for call in calls if isinstance(call.func, ast.Name))
 
-    def _subclasses(self, cls: ClassScope) -> list[ClassScope]:
+    def subclasses(self, cls: ClassScope) -> list[ClassScope]:
         """The classes that derive from `cls` directly."""
         ev = self._program.evaluator
         found = []

@@ -27,6 +27,7 @@ from dllint.code.language.values import (
     merge,
     truth,
 )
+from dllint.code.loaders.given_later import is_given_later
 from dllint.code.loaders.worker_numbers import asks_for_workers, is_some
 from dllint.finding import Location, Related
 from dllint.records import dataclass
@@ -192,6 +193,8 @@ class Loader:
         values = argument.values(self.program.evaluator)
         if name == "num_workers" and self.api.default_workers:
             values = merge([default if isinstance(v, Const) and v.value is None else (v,) for v in values])
+        if name == "num_workers" and is_given_later(self.program, argument, values):
+            values = UNKNOWNS
         if argument.certain or argument.surely:
             return Option(name, values, argument, False)
         otherwise = default if self._is_left_out_by_branch(argument) else UNKNOWNS
