@@ -20,6 +20,14 @@ _NAMES = ("config_name", "cn")
 """Hydra's options for the name of another config in the folder of its own one."""
 
 
+_FOLDERS = ("config_path", "cp")
+"""Those for another folder, from the script's own on."""
+_MORE = ("config_dir", "cd")
+"""Those for one more folder, in which nobody knows what is found."""
+_OPTIONS = (*_NAMES, *_FOLDERS, *_MORE, "config", "cfg", "conf", "c", "config_file")
+"""Options by which commands name a config, or the folder of all."""
+
+
 class ToldConfigs:
     """What the command of a script says about what that reads from config files."""
 
@@ -30,8 +38,8 @@ class ToldConfigs:
         self._given = run.given()
 
     def text_of(self, value: Value) -> str | None:
-        """What the script has in the place of a value that it reads from a config; None where the command changes
-        nothing about that."""
+        """What the script has in the place of a value that it reads from a config, empty for what nobody knows; None
+        where the command changes nothing about that."""
         keys = config_keys.keys_of(value, self._ev, self._frame)
         return self._text_at(keys, value) if keys else None
 
@@ -50,9 +58,18 @@ class ToldConfigs:
         replaced = self._given.get(".".join(keys))
         if replaced is not None:
             return replaced
-        held = (config_keys.value_at(config, keys) for config in (*self._named, *self._beside(value)))
+        configs = [*self._named, *self._beside(value)]
+        held = (config_keys.value_at(config, keys) for config in configs)
         found = {str(each.value) for each in held if isinstance(each, ast.Constant)}
-        return found.pop() if len(found) == 1 else None
+        if len(found) == 1:
+            return found.pop()
+        return "" if self._says_another and not configs else None
+
+    @cached_property
+    def _says_another(self) -> bool:
+        """Whether the command names a config, be it one that nobody sees."""
+        words = (word.rpartition("=")[2] for word in self._run.arguments)
+        return any(option in self._given for option in _OPTIONS) or any(word.endswith(_CONFIGS) for word in words)
 
     @cached_property
     def _named(self) -> list[ast.Dict]:
@@ -66,10 +83,17 @@ class ToldConfigs:
 
     def _beside(self, value: Value | None) -> Iterator[ast.Dict]:
         """What the config holds that Hydra takes in the place of the one which a value comes from."""
-        name = next((self._given[option] for option in _NAMES if option in self._given), "")
-        if not name or not isinstance(value, Const) or value.scope is None:
+        if self._run.module is None or not isinstance(value, Const) or value.scope is None:
             return
-        place = os.path.join(os.path.dirname(value.scope.module.absolute), name)
-        places = [place] if name.endswith(_CONFIGS) else [f"{place}.yaml", f"{place}.yml"]
+        name, folder = self._first(_NAMES), self._first(_FOLDERS)
+        default = value.scope.module.absolute
+        if (not name and not folder) or any(option in self._given for option in _MORE):
+            return
+        home = os.path.join(os.path.dirname(self._run.module.absolute), folder) if folder else os.path.dirname(default)
+        place = os.path.join(home, name or os.path.basename(default))
+        places = [place] if place.endswith(_CONFIGS) else [f"{place}.yaml", f"{place}.yml"]
         held = (config_files.of_project(self._ev, each) for each in places)
         yield from (each for each in held if each is not None)
+
+    def _first(self, options: tuple[str, ...]) -> str:
+        return next((self._given[option] for option in options if option in self._given), "")

@@ -101,3 +101,48 @@ def test_a_config_that_cannot_be_read_is_none(path: str) -> None:
     code = script('config["workers"]')
     command = f"python train.py --config {path}"
     assert rows_in(code, command, broken="workers: [", list="- 1\n- 2\n") == [1]  # by the image alone
+
+
+HYDRA = """
+import hydra
+from torch.utils.data import DataLoader
+from scans import Scans
+
+@hydra.main(config_path="conf", config_name="some", version_base=None)
+def main(config):
+    for scan in DataLoader(Scans(), batch_size=64, num_workers=config.workers):
+        print(scan)
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "is_sure"),
+    [
+        ("", True),
+        ("--config-name=some", True),
+        ("-cp conf", True),
+        ("workers=2", True),
+        ("workers=$N", False),
+        ("--config-name $EXPERIMENT", False),
+        ("--config-path=/etc/fit", False),
+        ("--config-dir more --config-name extra", False),
+    ],
+)
+def test_what_hydra_reads_instead_is_known_or_not(options: str, is_sure: bool) -> None:
+    files = {
+        "train.py": HYDRA,
+        "conf/some.yaml": "workers: 4\n",
+        "run.sh": f"docker run -v $PWD:/work {IMAGE} python train.py {options}\n",
+    }
+    found = [each.message for each in lint_texts(files, "DLL701")]
+    assert any("train.py, which it runs, starts DataLoader workers" in message for message in found) is is_sure
+
+
+@pytest.mark.parametrize("config", ["/data/mine.yaml", "conf/$EXPERIMENT.yaml", '"$1"'])
+def test_a_config_that_nobody_sees_leaves_the_workers_open(config: str) -> None:
+    code = script('config["workers"]', option='default="conf/some.yaml"')
+    command = f"docker run -v $PWD:/work {IMAGE} python train.py --config {config}\n"
+    files = {"train.py": code, "conf/some.yaml": "workers: 4\n", "run.sh": command}
+    assert all("starts DataLoader workers" not in each.message for each in lint_texts(files, "DLL701"))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.code.language import conditions
 from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.conditions import is_main_test
 from dllint.code.language.folding import verdict
-from dllint.code.language.links import Block, parent, scope_of
+from dllint.code.language.links import Block, block_of, parent, scope_of
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import Scope, dotted, last_name
 from dllint.code.language.stored_by_text import stored_by_text
-from dllint.code.language.values import UNKNOWNS, Derived, Frame, Unknown, Value, Values, by_default, is_unknown, merge
+from dllint.code.language.values import Derived, Frame, Unknown, Value, Values, by_default, is_unknown, merge
 
 if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _WHOLE = ("body", "orelse", "finalbody")
 _SHOWS = frozenset({"print", "pprint", "vars", "str", "repr", "info", "debug"})
 """What a namespace is given to without effect on what is built of it."""
+_COPIES = frozenset({"copy", "deepcopy"})
 _Change = tuple[AttributeWrite, Scope]
 
 
@@ -37,58 +38,67 @@ def after_changes(ev: Evaluator, namespace: Derived, name: str, default: Values,
     module = namespace.frame.scope.module
     if _may_be_stored_by_text(ev, namespace, name, use):
         return merge([default, (Unknown(name),)])
-    scopes = _around(namespace, use)
-    found = _changes(ev, module, name, namespace, scopes)
-    changes = [(write, at) for write, at in found if not _is_later(write.node, at, use)]
+    used = _Use(namespace, name, use)
+    changes = [each for each in _changes(ev, module, name, used) if not _is_later(each[0].node, each[1], use)]
     if not changes:
         return default
     left: list[Values] = []
     for value in by_default(default):
-        replaced = by_default(_replaced(ev, namespace, value, changes))
-        if is_unknown(replaced):
+        replaced = _replaced(ev, used, value, changes)
+        if replaced is None:
             return merge([default, (Unknown(name),)])
-        left.append(replaced)
-    if any(_is_set(ev, namespace, name, change, scopes) for change in changes):
+        left.append(by_default(replaced))
+    if any(map(is_unknown, left)):
+        return (Unknown(name),)
+    if any(_is_set(ev, used, change) for change in changes):
         return merge(left)  # whatever the command says
     return merge([*left, (Unknown(name, overrides=True),)])
 
 
-def _around(namespace: Derived, use: ast.AST) -> set[Scope]:
-    """The functions in which a constant certainly takes the place of an option before it is used: where the options are
-    parsed, those that call that, and that of the use."""
-    found = {scope_of(use)}
-    frame: Frame | None = namespace.frame
-    while frame is not None:
-        found.add(frame.scope)
-        frame = frame.caller
-    return found
+class _Use:
+    """A place that asks for an option of a namespace."""
+
+    def __init__(self, namespace: Derived, name: str, node: ast.AST) -> None:
+        self.namespace = namespace
+        self.name = name
+        self.node = node
+        self.scopes = {scope_of(node)}
+        """The functions in which a constant certainly takes the place of the option before: where the options are
+        parsed, those that call that, and that of the use."""
+        frame: Frame | None = namespace.frame
+        while frame is not None:
+            self.scopes.add(frame.scope)
+            frame = frame.caller
+
+    def is_behind(self, change: _Change) -> bool:
+        """Whether it is only come to by way of an earlier change of the same function."""
+        write, scope = change
+        return scope_of(self.node) is scope and write.binding.block.holds(block_of(self.node))
 
 
-def _changes(
-    ev: Evaluator, module: Module, name: str, namespace: Derived | None = None, scopes: Container[Scope] = ()
-) -> Iterator[_Change]:
+def _changes(ev: Evaluator, module: Module, name: str, used: _Use | None = None) -> Iterator[_Change]:
     """What is stored under the name of an option: anything computed in its own module, replacements everywhere, and
-    the constants that surely take its place in a namespace in some functions."""
+    the constants that surely take its place before a use."""
     modules = dict.fromkeys([module, *ev.program.modules_with(f".{name} =")])
     for other in modules:
         for write, scope in other.writes_of(name):
             change = write, scope
             is_change = (other is module and _is_computed(write)) or _replaces(write)
-            if is_change or (namespace is not None and _is_set(ev, namespace, name, change, scopes)):
+            if is_change or (used is not None and _is_set(ev, used, change)):
                 yield change
 
 
-def _is_set(ev: Evaluator, namespace: Derived, name: str, change: _Change, scopes: Container[Scope]) -> bool:
-    """Whether a constant takes the place of an option in one of some functions: `args = parse(); args.workers = 4`.
+def _is_set(ev: Evaluator, used: _Use, change: _Change) -> bool:
+    """Whether a constant takes the place of an option before a use: `args = parse(); args.workers = 4`.
 
     One that is written under a condition nobody knows (`if on_windows: args.workers = 0`) says nothing about the
-    default.
+    default, but where it is used under the same condition.
     """
-    if change[1] not in scopes or not isinstance(change[0].binding.value, ast.Constant) or _replaces(change[0]):
+    if change[1] not in used.scopes or not isinstance(change[0].binding.value, ast.Constant) or _replaces(change[0]):
         return False
     if _is_handed_on_before(change):
         return False
-    return _is_made(ev, namespace, Unknown(name), change) is True
+    return _is_made(ev, used, Unknown(used.name), change) is True
 
 
 def _is_handed_on_before(change: _Change) -> bool:
@@ -139,25 +149,29 @@ def _may_be_stored_by_text(ev: Evaluator, namespace: Derived, name: str, use: as
     return False
 
 
-def _replaced(ev: Evaluator, namespace: Derived, value: Value, changes: list[_Change]) -> Values:
-    """What a value of an option becomes, change by change; unknown where one may or may not happen."""
+def _replaced(ev: Evaluator, used: _Use, value: Value, changes: list[_Change]) -> Values | None:
+    """What a value of an option becomes, change by change; None where one may or may not happen."""
     now: Values = (value,)
     for change in changes:
-        taken = [_is_made(ev, namespace, each, change) for each in now]
+        taken = [_is_made(ev, used, each, change) for each in now]
         if None in taken:
-            return UNKNOWNS
+            return None
         write, scope = change
         kept = tuple(each for each, is_replaced in zip(now, taken, strict=True) if not is_replaced)
         now = merge([kept, ev.written(write, Frame(scope))]) if any(taken) else now
     return now
 
 
-def _is_made(ev: Evaluator, namespace: Derived, value: Value, change: _Change) -> bool | None:
+def _is_made(ev: Evaluator, used: _Use, value: Value, change: _Change) -> bool | None:
     """Whether a change happens to an option of this value; None where that is not known."""
     write, scope = change
+    if _is_of_copy(write, scope):
+        return False
     holders = ev.infer(write.target.value, Frame(scope))
-    if len(holders) != 1 or holders[0].key != namespace.key:
+    if len(holders) != 1 or holders[0].key != used.namespace.key:
         return None
+    if used.is_behind(change):
+        return True
     ev.assumed.append((dotted(write.target), value))
     try:
         tests = conditions.each_alone(conditions.leading_to(write.node))
@@ -167,6 +181,14 @@ def _is_made(ev: Evaluator, namespace: Derived, value: Value, change: _Change) -
     if False in met:
         return False
     return None if None in met or not all(map(_is_surely_entered, write.binding.block.chain())) else True
+
+
+def _is_of_copy(write: AttributeWrite, scope: Scope) -> bool:
+    """Whether something is stored on a copy of a namespace: `val = copy.deepcopy(args); val.workers = 0`."""
+    holder = write.target.value
+    bound = scope.index().bindings.get(holder.id, ()) if isinstance(holder, ast.Name) else ()
+    made = [binding.value for binding in bound]
+    return bool(made) and all(isinstance(each, ast.Call) and last_name(each.func) in _COPIES for each in made)
 
 
 def _is_met(outcome: bool | None, wanted: bool) -> bool | None:
