@@ -88,7 +88,7 @@ def _message(late: LateAttribute) -> str:
     name = late.write.name
     if late.is_refused:
         return f"{name} cannot be set after the loader is built: ValueError"
-    if name == "shuffle" and not late.is_of_project_class:
+    if name == "shuffle" and not late.is_of_project_class and not late.is_as_built:
         return "a built loader does not look at shuffle any more: its order stays what it was"
     if name == "num_workers" and late.gives_workers_to_loader_without:
         return "a loader built without workers has no prefetch_factor: TypeError when it is iterated"

@@ -67,6 +67,15 @@ class LateAttribute:
         return any(isinstance(holder, Instance) for holder in self.holders)
 
     @property
+    def is_as_built(self) -> bool:
+        """Whether it stores what the loader was built with, for who reads it later: `loader.shuffle = shuffle`."""
+        stored = self.write.binding.value
+        given = [loader.arguments.get(self.write.name) for loader in self.loaders]
+        if not given or not isinstance(stored, ast.expr):
+            return False
+        return all(each is not None and ast.dump(each.node) == ast.dump(stored) for each in given)
+
+    @property
     def gives_workers_to_loader_without(self) -> bool:
         """Whether it sets a number of workers above 0 on a loader built with 0, and no prefetch_factor beside it."""
         binding, pins = self.write.binding, self.program.pins_of(self.module)
