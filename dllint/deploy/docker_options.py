@@ -17,6 +17,8 @@ _SHM = "/dev/shm"
 _DRIVE = pattern(r"[A-Za-z]:[\\/]")
 NO_IPC = "none"
 """The IPC mode of docker and podman in which nothing is mounted at /dev/shm, whatever the size."""
+_WITHOUT_CODE = pattern(r"/(?:tmp/\.X11-unix|etc|dev|var/run|run|sys|proc)\b|(?:~|\$HOME|\$\{HOME\})/\.")
+"""Mounts of X11, of settings and sockets, and of hidden folders at home (`~/.cache`)."""
 _OWN_IPC = frozenset({"", "private", "shareable"})
 _CPUSET = pattern(r"\d{1,5}(?:-\d{1,5})?(?:,\d{1,5}(?:-\d{1,5})?)*")
 _NOFILE = pattern(r"nofile=(-?\d{1,18})(?::-?\d+)?")
@@ -200,6 +202,14 @@ def _of_tmpfs_mount(word: Word, fields: dict[str, str], program: str) -> Shm:
     value = docker_bytes(text)
     flaws = [] if value is not None else [_refused(after, f"{program} refuses `tmpfs-size={text}`")]
     return Shm(SharedMemory(ShmSource.MEMORY, Setting(value, after.at, text), word.at), flaws)
+
+
+def may_mount_code(options: Invocation) -> bool:
+    """Whether code of the project may be mounted: not where all mounts are sockets, caches and settings of the
+    machine."""
+    if options.has("mount") or options.has("volumes-from"):
+        return True
+    return any(not _WITHOUT_CODE.match(word.text) for word in options.values("volume"))
 
 
 def _may_mount(word: Word) -> bool:

@@ -64,6 +64,8 @@ def test_the_loader_that_lies_next_to_the_image_is_told() -> None:
         ("COPY $FROM /work", "", "trains with PyTorch"),
         ("COPY package /work/package", "-v $PWD:/work", "trains with PyTorch"),
         ("COPY package /work/package", "", "may train with PyTorch"),
+        ("COPY package /work/package", "-v /tmp/.X11-unix:/tmp/.X11-unix -v ~/.cache:/root/.cache", "may train"),
+        ("COPY package /work/package", "-v /tmp/.X11-unix:/tmp/.X11-unix -v /srv/scans:/work", "trains with PyTorch"),
     ],
 )
 def test_a_loader_counts_in_a_shell_where_it_may_lie_in_the_container(dockerfile: str, options: str, says: str) -> None:

@@ -54,7 +54,7 @@ def _workload(command: Command, options: Invocation, plan: Plan) -> Workload:
     )
     workload.build = built_within(image, command, plan)
     apply(options, workload)
-    workload.has_mounts = options.has_unknown or any(map(options.has, ("volume", "mount", "volumes-from")))
+    workload.has_mounts = options.has_unknown or may_mount_code(options)
     if workload.shm.source is ShmSource.DEFAULT:
         workload.flaws += image_flaws(workload, plan)
     return workload
