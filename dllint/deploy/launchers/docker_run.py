@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.deploy.builds import builds, built_within
 from dllint.deploy.commands import Command, Word, commands_of, may_start
 from dllint.deploy.docker_cli import Invocation, run_options, subcommand
-from dllint.deploy.docker_options import apply
+from dllint.deploy.docker_options import apply, may_mount_code
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.workload import Flaw, FlawKind, Launcher, Setting, ShmSource, Start, Workload
 from dllint.patterns import pattern
