@@ -38,8 +38,8 @@ services:
 
 Where the image is all that speaks for it (it carries PyTorch, a shell is opened in it, and no loader of the project is
 seen to have workers, or another container is given memory to train in), the finding is a warning and says "may train".
-So it is where a launcher starts one process (`torchrun --nproc_per_node=1`) and the workers of its loaders are set by
-what nobody sees.
+So it is for a script of the project in such an image, or that a launcher starts once (`torchrun --nproc_per_node=1`),
+of which nobody sees how many workers its loaders have: a config that is not there, a loader of another library.
 
 When the batches are NumPy arrays (these go through pipes), or small enough for 64 MB with certainty. The rule is silent
 where it can read the sizes of all batches off the code, and all of them together fill less than half of the 64 MB.
