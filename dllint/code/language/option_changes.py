@@ -70,6 +70,11 @@ class _Use:
             self.scopes.add(frame.scope)
             frame = frame.caller
 
+    def is_of(self, write: AttributeWrite, scope: Scope) -> bool:
+        """Whether it asks what something is stored on, by the same name in the same function."""
+        holder = dotted(self.node.value) if isinstance(self.node, ast.Attribute) else ""
+        return scope_of(self.node) is scope and holder == dotted(write.target.value)
+
     def is_behind(self, change: _Change) -> bool:
         """Whether it is only come to by way of an earlier change of the same function."""
         write, scope = change
@@ -165,8 +170,8 @@ def _replaced(ev: Evaluator, used: _Use, value: Value, changes: list[_Change]) -
 def _is_made(ev: Evaluator, used: _Use, value: Value, change: _Change) -> bool | None:
     """Whether a change happens to an option of this value; None where that is not known."""
     write, scope = change
-    if _is_of_copy(write, scope):
-        return False
+    if _is_of_copy(write, scope) and not used.is_of(write, scope):
+        return False if scope_of(used.node) is scope else None
     holders = ev.infer(write.target.value, Frame(scope))
     if len(holders) != 1 or holders[0].key != used.namespace.key:
         return None
