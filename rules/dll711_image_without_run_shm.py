@@ -99,9 +99,10 @@ def image_without_run_shm(training: Training) -> Iterator[Finding]:
         return
     if usage.is_sized_for_its_build(training):
         return
+    trains = "trains" if training.comes_to_it else "may train"
     yield RULE.finding(
         workload.at,
-        "This image trains with DataLoader workers, and nothing here runs it with more than 64 MB of /dev/shm",
+        f"This image {trains} with DataLoader workers, and nothing here runs it with more than 64 MB of /dev/shm",
         help=workload.launcher.says(size_for(training)) + "; write that down where people look for it",
         related=workers,
         symbol=workload.name,

@@ -73,8 +73,10 @@ class Command(NamedTuple):
 
     arms: tuple[Arm, ...] = ()
     """The branches around it that compare something."""
+    function: str = ""
+    """The function whose body it stands in; empty where it is run as the script comes to it."""
     ends: bool = False
-    """Whether a script that comes to it goes no further: `exec`, `exit`."""
+    """Whether a script that comes to it goes no further (`exec`, `exit`), or its function (`return`)."""
     input: str = ""
     """The file that its input comes from; empty where it reads none, or what nobody knows."""
 

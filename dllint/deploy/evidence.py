@@ -73,7 +73,7 @@ def training(workload: Workload, plan: Plan) -> Training | None:
     """The workload as one that trains with torch; None where the evidence for that is missing or speaks against it."""
     found = _of_all_ways(workload, plan)
     if found is not None:
-        heed(found.workload, found.words, plan)
+        heed(found)
     return found
 
 
@@ -106,13 +106,15 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
     if not found.runs and (plan.shared(LoadersAround).have_no_workers(image) or _serves(commands)):
         return None
     found.why = _why(workload, plan, image, commands, found)
+    found.is_sure = found.is_sure and found.comes_to_it
     return found if found.why else None
 
 
 def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[list[str]], found: Training) -> str:
     if found.starts_workers:
         loader = next(loader for loader in found.loaders if loader.has_workers)
-        return f"{os.path.basename(loader.loader.path)}, which it runs, starts DataLoader workers"
+        runs = "runs" if found.comes_to_it else "may run"
+        return f"{os.path.basename(loader.loader.path)}, which it {runs}, starts DataLoader workers"
     folders = (plan.root,) if image is None else (plan.root, image.file.folder)
     if any(map(plan.shared(ByHand).trains_in, folders)) and not has_own_loaders(found):
         return ""
@@ -264,6 +266,8 @@ def _is_library(texts: Sequence[str]) -> bool:
 
 def _is_other(found: Training) -> bool:
     """Whether all that runs is something else than training: a tool, a server, a question to the interpreter."""
+    if not found.started:
+        return any(found.words)  # a script that comes to nothing
     if not found.commands or any(_launches(each) and not is_tool(each.command) for each in found.started):
         return False
     runs = [run for run in found.runs if not is_tool(list(run.words))]

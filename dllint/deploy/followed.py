@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.deploy.command_words import simple_commands, without_prefix
 from dllint.deploy.commands import Command, commands_in, commands_of
+from dllint.deploy.environment import Environment
 from dllint.deploy.makefiles import Goals, goals_of, of_targets
 from dllint.deploy.nearest import closest, parts_of
+from dllint.deploy.script_flow import come_to
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.wrappers import SHELLS
 from dllint.deploy.written_scripts import written_script
@@ -29,25 +30,24 @@ _MAKEFILES = {
 }
 _ENTRY = pattern(r"entry", re.IGNORECASE)
 _SCRIPT_SUFFIXES = (".sh", ".bash")
-_FIRST = pattern(r"\$(?:1|\{1(?::?-([^{}$]*))?\})")
-"""The first word that a script is passed, and what stands for it where there is none."""
 _DEEPEST = 4
 
 
 class Inner(NamedTuple):
     """What a script runs."""
 
-    commands: list[list[str]]
-    """The words of each command, with those that the script is passed in the place of `"$@"`."""
+    commands: list[tuple[list[str], tuple[Arm, ...]]]
+    """The words of each command, with those that the script is passed in the place of `"$@"`; and the comparisons
+    around it of which nobody sees how they end."""
     is_all: bool = True
     """Whether that is all; a script that nobody sees may run anything before what it is passed."""
 
 
-def inner_of(command: Sequence[str], folder: str, plan: Plan) -> Inner | None:
+def inner_of(command: Sequence[str], folder: str, plan: Plan, environment: Environment) -> Inner | None:
     """What the script or target that a command names runs; None where it names none."""
     made = _made(command, folder, plan)
     if made is not None:
-        return Inner([each.texts for each in made])
+        return Inner([(each.texts, ()) for each in made])
     name, passed = _script(command)
     if not name:
         return None
@@ -55,19 +55,21 @@ def inner_of(command: Sequence[str], folder: str, plan: Plan) -> Inner | None:
     if script is None:
         # One that is called an entry script only makes things ready.
         is_all = _ENTRY.search(os.path.basename(name)) is not None
-        return Inner([passed], is_all) if passed else None
-    return Inner([_passed_on(each.texts, passed) for each in _come_to(script, passed)])
+        return Inner([(passed, ())], is_all) if passed else None
+    return Inner([(each.words, each.choices) for each in come_to(script, passed, environment)])
 
 
-def shell_commands(words: Sequence[str], folder: str, plan: Plan, depth: int = 0) -> Iterator[Command]:
+def shell_commands(
+    words: Sequence[str], folder: str, plan: Plan, environment: Environment, depth: int = 0
+) -> Iterator[Command]:
     """The commands in the scripts and Makefiles that a container's words start, and in those that these start."""
     for command in map(without_prefix, simple_commands(words)):
         name, passed = _script(command)
         script = _made(command, folder, plan) or (_shell_script(name, folder, plan) if name else None)
-        for each in _come_to(script or (), passed):
-            yield each
+        for each in come_to(script or (), passed, environment):
+            yield each.command
             if depth < _DEEPEST:
-                yield from shell_commands(_passed_on(each.texts, passed), folder, plan, depth + 1)
+                yield from shell_commands(each.words, folder, plan, environment.opened(), depth + 1)
 
 
 # --- shell scripts ---
@@ -82,43 +84,12 @@ def _script(command: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _shell_script(name: str, folder: str, plan: Plan) -> list[Command] | None:
-    """The commands of a shell script; None where it is none of the project's."""
+    """The commands of a shell script; None where it is none of the project's, or one of several."""
     named = plan.called(os.path.basename(name), Kind.SHELL)
     found = closest(parts_of(name), named, folder)
     if found is None and not named:
         return written_script(os.path.basename(name), plan)
-    return commands_of(found, plan) if found is not None else []
-
-
-def _come_to(script: Iterable[Command], passed: list[str]) -> Iterator[Command]:
-    """The commands that a script comes to by what it is passed: for `train` those below `case "$1" in train)`."""
-    for command in script:
-        matches = [_matches(arm, passed) for arm in command.arms]
-        if False in matches:
-            continue
-        yield command
-        if command.ends and None not in matches:
-            return
-
-
-def _matches(arm: Arm, passed: list[str]) -> bool | None:
-    """Whether an arm is gone into; None where that cannot be told."""
-    found = _FIRST.fullmatch(arm.subject)
-    word = (passed[0] if passed else found[1] or "") if found is not None else ""
-    if not word or "$" in word:
-        return None
-    if any(fnmatchcase(word, pattern) for pattern in arm.before):
-        return False
-    if any(fnmatchcase(word, pattern) for pattern in arm.patterns):
-        return None if any("$" in pattern for pattern in arm.before) else True
-    return None if any("$" in pattern for pattern in arm.patterns) else False
-
-
-def _passed_on(command: list[str], passed: list[str]) -> list[str]:
-    found: list[str] = []
-    for word in command:
-        found += passed if word in ("$@", "$*", "${@}", "${*}") else [word]
-    return found
+    return commands_of(found, plan) if found is not None else None
 
 
 # --- make ---

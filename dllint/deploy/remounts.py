@@ -19,17 +19,19 @@ from dllint.patterns import pattern
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
+    from dllint.deploy.training import Training
 
 _SHM = "/dev/shm"
 _PRIVILEGES = pattern(rb"privileged|SYS_ADMIN")
 _SIZE = pattern(r"\bsize=([^,\s]*)")
 
 
-def heed(workload: Workload, words: Sequence[str], plan: Plan) -> None:
+def heed(training: Training) -> None:
     """Take in what the container does itself about /dev/shm, of which its launcher says nothing."""
+    workload, plan = training.workload, training.plan
     if workload.shm.source is not ShmSource.DEFAULT:
         return
-    mount = _mount(workload, words, plan)
+    mount = _mount(training)
     if mount is None:
         return
     is_privileged = workload.privileged
@@ -44,14 +46,15 @@ def heed(workload: Workload, words: Sequence[str], plan: Plan) -> None:
         workload.flaws.append(Flaw(FlawKind.NOT_EFFECTIVE, mount[0].at, what))
 
 
-def _mount(workload: Workload, words: Sequence[str], plan: Plan) -> Sequence[Word] | None:
+def _mount(training: Training) -> Sequence[Word] | None:
     """The words of the command that mounts something at /dev/shm."""
-    for texts in simple_commands(words):
+    workload, plan = training.workload, training.plan
+    for texts in simple_commands(training.words):
         command = without_prefix(texts)
         if _is_mount(command):
             at = _written_at(workload, plan)
             return [Word(text, at) for text in command]
-    found = shell_commands(words, workload.folder, plan)
+    found = shell_commands(training.words, workload.folder, plan, training.environment)
     return next((command.words for command in found if _is_mount([command.name, *command.texts[1:]])), None)
 
 

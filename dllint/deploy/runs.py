@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.code.language.modules import Module
 from dllint.deploy.command_words import PYTHON, called_modules, simple_commands, without_prefix
 from dllint.deploy.entry_points import entry_point
+from dllint.deploy.environment import Environment
 from dllint.deploy.followed import inner_of
 from dllint.deploy.nearest import closest, parts_of
 from dllint.deploy.tools import installs
 from dllint.records import dataclass
+from dllint.syntax.shell_tree import Arm
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -67,21 +69,36 @@ class Started(NamedTuple):
     """Its words, without those that only run it."""
     run: ScriptRun | None
     """The Python script that it starts, if it does."""
+    choices: tuple[Arm, ...] = ()
+    """The comparisons around it of which nobody sees how they end: it may be left out."""
 
 
-def started(words: Sequence[str], folder: str, plan: Plan, depth: int = 0) -> Iterator[Started]:
+def started(
+    words: Sequence[str],
+    folder: str,
+    plan: Plan,
+    environment: Environment,
+    choices: tuple[Arm, ...] = (),
+    depth: int = 0,
+) -> Iterator[Started]:
     """What a container's words start, also by scripts and Makefiles of the project, which are gone into."""
-    for command in map(without_prefix, simple_commands(words)):
+    for written in simple_commands(words):
+        command = without_prefix(written)
+        if depth:  # else the shell of whoever starts the container, or its launcher, puts them in
+            command = environment.put_into(command)
+        if written[:1] == ["export"]:
+            environment = environment.plus(written[1:])
+        around = environment.plus(written[: len(written) - len(command)])
         run = _python_run(command, folder, plan)
         is_followed = run is None and depth < _DEEPEST and not (command and installs(command))
-        inner = inner_of(command, folder, plan) if is_followed else None
+        inner = inner_of(command, folder, plan, around) if is_followed else None
         if inner is None:
-            yield Started(command, run)
+            yield Started(command, run, choices)
             continue
         if not inner.is_all:
-            yield Started(command, None)
-        for each in inner.commands:
-            yield from started(each, folder, plan, depth + 1)
+            yield Started(command, None, choices)
+        for each, unknown in inner.commands:
+            yield from started(each, folder, plan, around.opened(), (*choices, *unknown), depth + 1)
 
 
 def _python_run(command: Sequence[str], folder: str, plan: Plan) -> ScriptRun | None:

@@ -14,7 +14,7 @@ from dllint.finding import Location
 from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped
 from dllint.syntax.shell import simple_commands
-from dllint.syntax.shell_tree import HereDocument, RawWord, Simple, assigned
+from dllint.syntax.shell_tree import Arm, HereDocument, RawWord, Simple, assigned
 
 _DECLARING = frozenset({"export", "local", "declare", "readonly", "typeset"})
 _READING = frozenset({"read", "getopts", "mapfile", "readarray"})
@@ -42,6 +42,9 @@ class _Run:
         self.variables = Variables(script.variables)
         self._folders = [script.folder]
         """The current folder, for each subshell around."""
+        self._arms: tuple[Arm, ...] = ()
+        self._function = ""
+        """What stands around the command whose words or here-documents are read."""
 
     def commands(self, source: Mapped, nesting: int) -> Iterator[Command]:
         """The commands of a script, and of the scripts in their words and here-documents."""
@@ -64,7 +67,17 @@ class _Run:
         at = self._at(words, simple.words)
         ends = not nesting and _ends(simple)
         source = next((word.text for word in self._words(simple.read_from[-1:]) if word.known), "")
-        command = Command(tuple(words), at, self.file, folder, self._compose_file(simple), simple.arms, ends, source)
+        command = Command(
+            tuple(words),
+            at,
+            self.file,
+            folder,
+            self._compose_file(simple),
+            self._arms + simple.arms,
+            simple.function or self._function,
+            ends,
+            source,
+        )
         if command.name in ("cd", "pushd"):
             self._change_folder(words, folder)
         elif command.name in _DECLARING:
@@ -75,7 +88,10 @@ class _Run:
         else:
             yield command
             if nesting < _DEEPEST:
+                around = self._arms, self._function
+                self._arms, self._function = command.arms, command.function
                 yield from self._inner(command, simple, before, nesting + 1)
+                self._arms, self._function = around
 
     def _compose_file(self, simple: Simple) -> str | None:
         """What docker compose reads its files' names from, as set before the command, or earlier in the script."""
@@ -160,6 +176,7 @@ class _Run:
     def _document(self, document: HereDocument, nesting: int) -> Iterator[Command]:
         if document.is_literal:
             nested = _Run(self.file, Script(document.body, self._folders[-1]))
+            nested._arms, nested._function = self._arms, self._function
             yield from nested.commands(document.body, nesting)
         else:
             yield from self.commands(document.body, nesting)
@@ -170,7 +187,7 @@ def _ends(simple: Simple) -> bool:
     if not simple.is_chosen or simple.depth:
         return False
     name = simple.words[0].literal
-    return name == "exit" or (name == "exec" and len(simple.words) > 1)
+    return name in ("exit", "return") or (name == "exec" and len(simple.words) > 1)
 
 
 def _in_row(words: list[Word]) -> Location:

@@ -7,8 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.deploy.demand import Demand
+from dllint.deploy.environment import Environment
+from dllint.deploy.images import built_for
 from dllint.deploy.ranks import may_start_ranks
 from dllint.deploy.runs import ScriptRun, Started, started
+from dllint.deploy.script_flow import is_sure
 from dllint.deploy.workload import Workload
 from dllint.finding import Related
 
@@ -29,7 +32,7 @@ class Training:
         self.is_sure = True
         """False where the image alone says so (it carries torch, and nobody sees what runs in it) and no loader with
         workers is seen, or it may run in another container, that is given memory; also where a launcher starts one
-        process, and the workers of its loaders are not known."""
+        process, and the workers of its loaders are not known, or a script comes to it by what nobody sees."""
         self.beside: Loader | None = None
         """A loader with workers of the project's code, where nobody sees what runs in it."""
         self.words = words
@@ -58,7 +61,14 @@ class Training:
     @cached_property
     def started(self) -> list[Started]:
         """The simple commands that run in it."""
-        return list(started(self.words, self.workload.folder, self.plan))
+        return list(started(self.words, self.workload.folder, self.plan, self.environment))
+
+    @cached_property
+    def environment(self) -> Environment:
+        """The variables that its image and its launcher set."""
+        image = built_for(self.workload, self.plan)
+        of_image = image.environment if image is not None else {}
+        return Environment({**of_image, **self.workload.environment}, not self.workload.is_environment_whole)
 
     @property
     def commands(self) -> list[list[str]]:
@@ -80,7 +90,7 @@ class Training:
             return []
         from dllint.deploy.loader_runs import LoaderRun
 
-        return [LoaderRun(*each, self.workload.environment) for each in found]
+        return [LoaderRun(*each, self.environment.values) for each in found]
 
     def _loaders(self, run: ScriptRun) -> list[Loader]:
         assert run.module is not None
@@ -94,6 +104,15 @@ class Training:
         from dllint.deploy.subcommands import of_chosen
 
         return of_chosen(run, loaders, self.plan)
+
+    @property
+    def comes_to_it(self) -> bool:
+        """Whether its scripts certainly start what has workers, or where nobody sees that any of the scripts has, any
+        of these: no comparison with something unknown stands before it."""
+        working = {loader.run for loader in self.loaders if loader.has_workers}
+        every = [each for each in self.started if each.run is not None]
+        choices = [each.choices for each in every if not working or each.run in working]
+        return None in working or not choices or is_sure(choices)
 
     @cached_property
     def demand(self) -> Demand | None:

@@ -182,6 +182,8 @@ class Workload:
     gpus: bool = False
     environment: dict[str, str | None] = field(default_factory=dict)
     """Variables that are set; None for a value that cannot be known."""
+    is_environment_whole: bool = False
+    """Whether these are all that its launcher sets."""
     is_training: bool = False
     """Whether the launcher itself says that it trains with torch (kind PyTorchJob, a torch runtime)."""
     loaders: tuple[Loader, ...] = ()

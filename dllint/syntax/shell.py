@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 
 from dllint.patterns import pattern
-from dllint.records import dataclass, field
+from dllint.records import dataclass
 from dllint.syntax.mapped import Mapped
-from dllint.syntax.shell_tree import Arm, Assignment, HereDocument, RawWord, Simple, assigned
+from dllint.syntax.shell_branches import Choice, origin
+from dllint.syntax.shell_tree import Arm, Assignment, HereDocument, Part, RawWord, Simple, assigned
 from dllint.syntax.shell_words import ARITHMETIC_END, PLACEHOLDER, WordReader
 
 _BLANK = pattern(
@@ -22,14 +23,12 @@ _BLANK = pattern(
 )
 """What lies between words; so does a comment within a continued command, by way of a command that gives nothing."""
 _REDIRECTION = pattern(r"<<<|<<-?|&>>?|>>|>&|<&|<>|>\||[<>]")
-_VARIABLE = pattern(r"\$\{?([A-Za-z_]\w*)\}?")
-_OPENERS = frozenset({"if", "while", "until"})
+_OPENERS = frozenset({"if", "while", "until", "{"})
 _INNER = frozenset({"then", "else", "elif", "do", "!", "time"})
 _MOST_ARMS = 8
 """So many arms around a command are kept."""
-_EQUALS = pattern(r"""\s*"?(\$[^\s"]+)"?\s+==?\s+["']?([^\s"'$`]+)["']?\s*""")
-"""What is tested, in `[ "$1" = serve ]`."""
 _CLOSERS = frozenset({"fi", "done", "esac", "}"})
+_NO_PARAMETERS = pattern(r"\([ \t]*\)")
 
 
 def simple_commands(source: Mapped) -> list[Simple]:
@@ -43,18 +42,14 @@ def simple_commands(source: Mapped) -> list[Simple]:
 
 
 @dataclass(slots=True)
-class _Choice:
-    """An `if` that is being read."""
+class _Function:
+    """A function whose body is being read."""
 
-    arm: Arm = field(default_factory=lambda: Arm(""))
-    """The branch that was begun last."""
-    is_first: bool = True
-    is_tested: bool = True
-    """Whether its condition is read."""
-    start: int = 0
-    """How many commands were found before its condition."""
-    text: str = ""
-    """What stands in `[[ ]]`."""
+    name: str
+    branches: int
+    """How many control structures are open around its body."""
+    subshells: int | None
+    """How many subshells are around it, if its body is one: `f() ( ... )`."""
 
 
 class _Reader(WordReader):
@@ -66,18 +61,24 @@ class _Reader(WordReader):
         self._cases: list[bool] = []
         """For each `case` around: whether a pattern is read."""
         self._arms: list[Arm] = []
-        self._choices: list[_Choice] = []
+        self._choices: list[Choice] = []
         """For each `if` around: where it is."""
         self._after_and = False
         self._subshells = 0
+        self._functions: list[_Function] = []
+        self._named = ""
+        """A function whose body is about to begin."""
         self._awaited: list[tuple[Simple, str, bool, bool]] = []
         self._current = self._fresh()
 
     def _fresh(self) -> Simple:
-        conditional = bool(self._branches or self._cases or self._after_and)
+        function = self._functions[-1] if self._functions else None
+        conditional = bool(self._branches or self._cases or self._after_and or function)
         arms = (*self._arms[-_MOST_ARMS:], *(each.arm for each in self._choices[-_MOST_ARMS:] if not each.is_tested))
-        is_chosen = self._branches == len(arms) and not self._after_and
-        return Simple(conditional, self._subshells + self.nesting, arms, is_chosen)
+        around = 0 if function is None else function.branches + (function.subshells is None)
+        is_chosen = self._branches - around == len(arms) and not self._after_and
+        name = "" if function is None else function.name
+        return Simple(conditional, self._subshells + self.nesting, arms, is_chosen, name)
 
     # Lists
 
@@ -131,15 +132,34 @@ class _Reader(WordReader):
             found = ARITHMETIC_END.search(self.text, self.index)
             self.index = found.end() if found else len(self.text)
             return
-        self.index += 1
         if any(self._cases[-1:]):
+            self.index += 1
             return
-        if not self._current.is_empty:
+        declared = _NO_PARAMETERS.match(self.text, self.index)
+        self.index = declared.end() if declared else self.index + 1
+        if declared or not self._current.is_empty:
             # `name() {`: the body is a command of its own that runs when it is called.
-            self._current = self._fresh()
-            return
-        self._subshells += 1
+            words = self._current.words
+            self._named = words[-1].text if words and declared else self._named
+            self._current = Simple()
+        else:
+            self._begin_body(self._subshells)
+            self._subshells += 1
         self._current = self._fresh()
+
+    def _begin_body(self, subshells: int | None = None) -> None:
+        """A brace or a parenthesis opens: the body of the function that was just named, if one was."""
+        if self._named:
+            self._functions.append(_Function(self._named, self._branches, subshells))
+        self._named = ""
+
+    def _end_body(self) -> None:
+        """Something closes: the body of a function, if that is what it ends."""
+        if not self._functions:
+            return
+        body = self._functions[-1]
+        if self._branches <= body.branches if body.subshells is None else self._subshells <= body.subshells:
+            self._functions.pop()
 
     def _close(self) -> None:
         self.index += 1
@@ -150,6 +170,7 @@ class _Reader(WordReader):
             if self._subshells:
                 self._end()
                 self._subshells -= 1
+                self._end_body()
         self._current = self._fresh()
 
     def _end(self) -> None:
@@ -157,6 +178,7 @@ class _Reader(WordReader):
             self._arms[-1].patterns += [word.text for word in self._current.words]
         elif not self._current.is_empty:
             self.found.append(self._current)
+            self._named = ""
         self._after_and = False
         self._current = self._fresh()
 
@@ -187,29 +209,41 @@ class _Reader(WordReader):
         """Whether it is a word of the shell's own grammar, in the place of a command's name."""
         if any(self._cases[-1:]) and word != "esac":
             return False
-        if word in _OPENERS or word == "{":
+        if word == "{":
+            self._begin_body()
+        if word in _OPENERS:
             self._branches += 1
         elif word in ("for", "select"):
             self._read_loop()
         elif word == "case":
             self._read_case()
         elif word in _CLOSERS:
-            self._branches = max(self._branches - 1, 0)
-            if word == "esac" and self._cases:
-                self._cases.pop()
-                self._arms.pop()
+            self._close_structure(word)
         elif word == "[[":
             self._read_test()
+        elif word == "function":
+            self._skip_blank()
+            self._named = self.word().text
         elif word not in _INNER:
             return False
         self._choose(word)
-        if word == "function":
-            self._skip_blank()
-            self.word()
-        fresh = self._fresh()
-        current = self._current
+        fresh, current = self._fresh(), self._current
         current.conditional, current.arms, current.is_chosen = fresh.conditional, fresh.arms, fresh.is_chosen
+        current.function = fresh.function
         return True
+
+    def _close_structure(self, word: str) -> None:
+        self._branches = max(self._branches - 1, 0)
+        if word == "esac" and self._cases:
+            self._cases.pop()
+            self._arms.pop()
+        self._end_body()
+
+    def _substitution(self, parts: list[Part], quoted: bool, inner: int, closing: str) -> None:
+        start = len(self.found)
+        super()._substitution(parts, quoted, inner, closing)
+        for simple in self.found[start:]:
+            simple.arms, simple.function = self._current.arms + simple.arms, self._current.function
 
     def _read_test(self) -> None:
         end = self.text.find("]]", self.index)
@@ -220,7 +254,7 @@ class _Reader(WordReader):
     def _choose(self, word: str) -> None:
         """Take in a word of an `if`: which of its branches begins."""
         if word == "if":
-            self._choices.append(_Choice())
+            self._choices.append(Choice())
         choice = self._choices[-1] if self._choices else None
         if choice is None:
             return
@@ -228,27 +262,12 @@ class _Reader(WordReader):
             choice.is_tested, choice.start, choice.text = True, len(self.found), ""
         elif word == "!":
             choice.text = word
-        elif word in ("then", "else"):
-            choice.is_tested = False
-            choice.arm = choice.arm.next("*") if word == "else" else self._branch(choice)
+        elif word == "then":
+            choice.begin(self.found, self._current)
+        elif word == "else":
+            choice.begin_else()
         elif word == "fi":
             self._choices.pop()
-
-    def _branch(self, choice: _Choice) -> Arm:
-        """The branch behind a condition: of `[ "$1" = serve ]` the arm of `serve`."""
-        tests = [test.words for test in self.found[choice.start :]]
-        if len(tests) == 1 and not choice.text and tests[0] and tests[0][0].literal in ("[", "test"):
-            choice.text = " ".join(word.text for word in tests[0][1:]).removesuffix("]")
-        elif tests:
-            return Arm("")
-        found = _EQUALS.fullmatch(choice.text)
-        if found is None:
-            return Arm("")
-        subject = self._origin(found[1])
-        if choice.is_first:
-            choice.is_first = False
-            return Arm(subject, [found[2]])
-        return choice.arm.next(found[2]) if choice.arm.subject == subject else Arm("")
 
     def _read_loop(self) -> None:
         self._branches += 1
@@ -267,17 +286,7 @@ class _Reader(WordReader):
         if found:
             self.index = found.end()
             self._cases.append(True)
-            self._arms.append(Arm(self._origin(subject.text)))
-
-    def _origin(self, subject: str) -> str:
-        """What is compared, by way of a variable that holds it: of `mode=${1:-serve}` for `$mode` what it is given."""
-        named = _VARIABLE.fullmatch(subject)
-        if named is None:
-            return subject
-        held = (each for simple in reversed(self.found) for each in simple.assignments if each.name == named[1])
-        last = next(held, None)
-        is_plain = last is not None and not last.adds and not last.is_array and len(last.items) == 1
-        return last.items[0].text if last is not None and is_plain else subject
+            self._arms.append(Arm(origin(subject.text, self.found, self._current)))
 
     def _skip_blank(self) -> None:
         blank = _BLANK.match(self.text, self.index)

@@ -12,6 +12,8 @@ ASSIGNED = pattern(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?(\+?)=")
 """What an assignment begins with: its name, and whether it adds."""
 _MOST_PATTERNS = 100
 """So many patterns before an arm are kept."""
+UNSEEN = "$(...)"
+"""The subject of a comparison whose value nobody sees, such as a variable that is assigned only sometimes."""
 
 
 class PartKind(Enum):
@@ -83,7 +85,7 @@ class Arm:
     patterns, and none of those before."""
 
     subject: str
-    """As written, such as `${1:-train}`; empty for a condition of another kind."""
+    """As written, such as `${1:-train}`, or UNSEEN; empty for a condition of another kind."""
     patterns: list[str] = field(default_factory=list)
     before: list[str] = field(default_factory=list)
 
@@ -103,7 +105,9 @@ class Simple:
     arms: tuple[Arm, ...] = ()
     """The arms around it."""
     is_chosen: bool = False
-    """Whether nothing but these arms decides whether it runs."""
+    """Whether nothing but these arms, and the call of its function, decides whether it runs."""
+    function: str = ""
+    """The innermost function whose body it stands in."""
     words: list[RawWord] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
     written_to: list[RawWord] = field(default_factory=list)

@@ -8,6 +8,7 @@ import pytest
 from plans import plan_of
 
 from dllint.deploy import images
+from dllint.deploy.environment import Environment
 from dllint.deploy.images import Image
 from dllint.deploy.runs import started
 from dllint.deploy.workload import FlawKind, ShmSource, Workload
@@ -362,8 +363,9 @@ def test_of_several_scripts_with_a_name_the_nearest_runs(tmp_path: Path) -> None
     }
     plan = plan_of(tmp_path, files)
     (workload,) = plan.workloads
-    runs = [each.run for each in started(workload.start.words, workload.folder, plan) if each.run is not None]
-    assert [run.module.path.rpartition("/")[2] for run in runs if run.module is not None] == ["serve.py"]
+    runs = [each.run for each in started(workload.start.words, workload.folder, plan, Environment())]
+    modules = [run.module for run in runs if run is not None and run.module is not None]
+    assert [module.path.rpartition("/")[2] for module in modules] == ["serve.py"]
 
 
 def test_a_loader_counts_where_the_script_imports_it(tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ def _workload(command: Command, options: Invocation, plan: Plan) -> Workload:
     )
     workload.build = built_within(image, command, plan)
     apply(options, workload)
+    workload.is_environment_whole = not options.has_unknown and not options.values("env-file")
     workload.has_mounts = options.has_unknown or may_mount_code(options)
     if workload.shm.source is ShmSource.DEFAULT:
         workload.flaws += image_flaws(workload, plan)

@@ -52,6 +52,7 @@ def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
             shm=image.shm,
             flaws=list(image.flaws),
             environment=dict(image.environment),
+            is_environment_whole=True,
             also_runs=tuple(told_starts(file)),
         )
     fault = _fault(file)

@@ -66,6 +66,7 @@ def workload(project: ComposeProject, name: str, plan: Plan) -> Workload | None:
         has_mounts=any(service.get(key) is not None for key in ("volumes", "volumes_from", "develop")),
         gpus=_has_gpus(service),
         environment=_environment(service, plan),
+        is_environment_whole=service.get("env_file") is None,
         also_runs=runs_of(project, name, start, plan),
         related=tuple(_related(project, name)),
     )

@@ -67,6 +67,7 @@ def workload(container: Container, pod: Pod, file: DeployFile) -> Workload | Non
         privileged=_privileged(tree),
         gpus=has_gpus(limits),
         environment=environment,
+        is_environment_whole="envFrom" not in tree,
         is_training=container.is_training,
     )
 
