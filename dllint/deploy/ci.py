@@ -25,11 +25,23 @@ _STEPS = frozenset(
 )
 """Keys whose texts a shell runs."""
 _VARIABLES = frozenset({"env", "variables", "environment", "vars"})
+_WORKFLOWS = "/.github/workflows/"
 _DEEPEST = 14
 
 
+def is_never_run(file: DeployFile, plan: Plan) -> bool:
+    """Whether a workflow lies in a `.github` folder that is not at the top of a repository: one of a project that was
+    copied into this one, which GitHub does not read."""
+    top, folder, _ = file.absolute.replace(os.sep, "/").partition(_WORKFLOWS)
+    if not folder or not top.startswith(plan.root.replace(os.sep, "/").rstrip("/") + "/"):
+        return False
+    return not os.path.exists(os.path.join(top, ".git"))
+
+
 def steps(file: DeployFile, plan: Plan) -> Iterator[Script]:
-    """The scripts of a CI file; none where the file is something else."""
+    """The scripts of a CI file; none where the file is something else, or never run."""
+    if is_never_run(file, plan):
+        return
     for tree in file.documents.trees:
         if tree.is_mapping and _is_ci(tree, file):
             yield from _Steps(file, plan.root).below(tree, {}, plan.root, 0)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from dllint.deploy.around import LoadersAround
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.installed import brings_torch
-from dllint.deploy.loading import ByHand, has_no_loaders, leaves_workers_out, may_load
+from dllint.deploy.loading import ByHand, has_no_loaders, leaves_workers_out, may_load, uses_loaders_of_others
 from dllint.deploy.no_workers import gives_none, leaves_out, switches_off
 from dllint.deploy.pages import session, speaks_of_else
 from dllint.deploy.published import label_of
@@ -103,7 +103,9 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
         return None
     if only_tests(commands) and not tests_start_workers(found, image):
         return None
-    if not found.runs and (plan.shared(LoadersAround).have_no_workers(image) or _serves(commands)):
+    if not found.loaders and plan.shared(LoadersAround).have_no_workers(image) and _are_its_loaders(found, plan):
+        return None
+    if not found.runs and _serves(commands):
         return None
     found.why = _why(workload, plan, image, commands, found)
     found.is_sure = found.is_sure and found.comes_to_it
@@ -170,6 +172,17 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     if found.beside is None:
         return carries if name else ""
     return f"{carries}, and {os.path.basename(found.beside.path)} starts DataLoader workers"
+
+
+def _are_its_loaders(found: Training, plan: Plan) -> bool:
+    """Whether the loaders of the project are all that it may use: nobody sees what runs, or scripts of the project run
+    that reach none by what can be followed, and no library builds others for them."""
+    if not found.runs:
+        return True
+    is_open = any(run.module is None for run in found.runs) or any(map(_launches, found.started))
+    if is_open or found.workload.is_training:
+        return False
+    return not plan.shared(uses_loaders_of_others)
 
 
 def _hands_on(run: ScriptRun, plan: Plan) -> bool:

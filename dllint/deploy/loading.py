@@ -89,6 +89,11 @@ def has_no_loaders(plan: Plan) -> bool:
     return next(using, None) is not None and not any(_speaks_of_loaders(module, plan) for module in own)
 
 
+def uses_loaders_of_others(plan: Plan) -> bool:
+    """Whether code of a project uses a library that builds loaders for those who use it."""
+    return any(_has_trainer(module, plan) or _imports(module, _WITH_LOADERS) for module in _own_modules(plan))
+
+
 def leaves_workers_out(plan: Plan) -> bool:
     """Whether a project trains by the trainer of transformers or TRL alone, and neither its code nor its configs give
     that any workers: its default is none."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dllint.deploy.command_words import simple_commands
+from dllint.deploy.hydra_files import files_of
 from dllint.deploy.loading import WITHOUT_WORKERS
 from dllint.deploy.nearest import closest, parts_of
 from dllint.deploy.told import is_written_in_place
@@ -53,10 +54,14 @@ def gives_none(found: Training, plan: Plan) -> bool:
 
 
 def _is_told_none(run: ScriptRun, folder: str, plan: Plan) -> bool:
-    """Whether a script is passed configs of the project, and all that these say of workers is that there are none."""
+    """Whether a script is passed configs of the project, or Hydra puts some together for it, and all that these say of
+    workers is that there are none."""
+    if any("workers" in word for word in run.arguments):
+        return False
     paths = [word.rpartition("=")[2] for word in run.arguments]
     named = [(path, plan.called(os.path.basename(path), kind)) for path in paths for kind in (Kind.YAML, Kind.JSON)]
     files = [file for path, every in named if every and (file := closest(parts_of(path), every, folder)) is not None]
+    files += files_of(run, plan)
     return {number for file in files for number in _WORKERS_SET.findall(file.data)} == {b"0"}
 
 

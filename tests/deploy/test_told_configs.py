@@ -146,3 +146,68 @@ def test_a_config_that_nobody_sees_leaves_the_workers_open(config: str) -> None:
     command = f"docker run -v $PWD:/work {IMAGE} python train.py --config {config}\n"
     files = {"train.py": code, "conf/some.yaml": "workers: 4\n", "run.sh": command}
     assert all("starts DataLoader workers" not in each.message for each in lint_texts(files, "DLL701"))
+
+
+HYDRA_TRAIN = """
+import hydra
+import pytorch_lightning as pl
+from hydra.utils import instantiate
+
+
+@hydra.main(config_path="conf", config_name="config", version_base=None)
+def main(cfg):
+    pl.Trainer().fit(None, datamodule=instantiate(cfg.data))
+
+
+if __name__ == "__main__":
+    main()
+"""
+SCANS = """
+import pytorch_lightning as pl
+from torch.utils.data import DataLoader
+from torchvision.datasets import FakeData
+
+
+class Scans(pl.LightningDataModule):
+    def __init__(self, num_workers=4):
+        super().__init__()
+        self.num_workers = num_workers
+
+    def train_dataloader(self):
+        return DataLoader(FakeData(), batch_size=64, num_workers=self.num_workers)
+"""
+GROUPS = {
+    "conf/config.yaml": "defaults:\n  - data: whole\n  - optional trainer: null\n  - _self_\n",
+    "conf/data/whole.yaml": "defaults:\n  - base\n_target_: scans.Scans\n",
+    "conf/data/base.yaml": "num_workers: 0\n",
+    "conf/data/many.yaml": "_target_: scans.Scans\nnum_workers: 8\n",
+    "conf/data/few.yaml": "_target_: scans.Scans\nnum_workers: 0\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "files", "is_told_none"),
+    [
+        ("", {}, True),
+        ("data=few", {}, True),
+        ("data=many", {}, False),
+        ("data.num_workers=8", {}, False),
+        ("data=elsewhere", {}, False),
+        ("", {"conf/data/base.yaml": "num_workers: ${oc.env:WORKERS}\n"}, False),
+        ("", {"conf/config.yaml": "defaults:\n  - override /data: many\n"}, False),
+        ("", {"conf/config.yaml": "defaults:\n  - data@train: many\n"}, False),
+        ("--config-name=other", {"conf/other.yaml": "defaults: [{data: many}]\n"}, False),
+        ("--config-name=other", {"conf/other.yaml": "defaults: [{data: few}]\n"}, True),
+        ("--config-name=other", {}, False),
+    ],
+)
+def test_groups_that_hydra_puts_together(words: str, files: dict[str, str], is_told_none: bool) -> None:
+    project = {
+        "compose.yaml": f"services:\n  fit:\n    build: .\n    command: python train.py {words}\n    volumes: [.:/w]\n",
+        "Dockerfile": "FROM pytorch/pytorch:2.8.0-cuda12.9-cudnn9-runtime\nWORKDIR /w\n",
+        "train.py": HYDRA_TRAIN,
+        "scans.py": SCANS,
+        **GROUPS,
+        **files,
+    }
+    assert ([each.code for each in lint_texts(project, "DLL701")] == []) is is_told_none

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.deploy.ci import is_never_run
 from dllint.deploy.commands import Word
 from dllint.deploy.docker_cli import Invocation, Option, run_options
 from dllint.deploy.docker_options import apply
@@ -31,6 +32,8 @@ CIRCLECI = Launcher(
 
 def find(file: DeployFile, plan: Plan) -> Iterator[Workload]:
     """The containers that the jobs of a CI file run in."""
+    if is_never_run(file, plan):
+        return
     if file.name.endswith(".gitlab-ci.yml") or ".gitlab/" in file.path:
         yield from gitlab.find(file, plan)
         return
