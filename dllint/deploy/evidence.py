@@ -114,9 +114,7 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
 
 def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[list[str]], found: Training) -> str:
     if found.starts_workers:
-        loader = next(loader for loader in found.loaders if loader.has_workers)
-        runs = "runs" if found.comes_to_it else "may run"
-        return f"{os.path.basename(loader.loader.path)}, which it {runs}, starts DataLoader workers"
+        return _why_by_workers(found)
     folders = (plan.root,) if image is None else (plan.root, image.file.folder)
     if any(map(plan.shared(ByHand).trains_in, folders)) and not has_own_loaders(found):
         return ""
@@ -134,6 +132,15 @@ def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[lis
     if workload.launcher.checks and not _may_train(commands, found, image):
         return ""
     return _why_by_image(found, plan, image)
+
+
+def _why_by_workers(found: Training) -> str:
+    """The evidence that a loader with workers gives, by the script that leads to it."""
+    loader = next(loader for loader in found.loaders if loader.has_workers)
+    file = os.path.basename(loader.loader.path)
+    script = file if loader.run is None or loader.run.module is None else os.path.basename(loader.run.module.path)
+    runs = "runs" if found.comes_to_it else "may run"
+    return f"{script}, which it {runs}, starts DataLoader workers" + (f" in {file}" if script != file else "")
 
 
 def _why_by_launcher(found: Training) -> str:

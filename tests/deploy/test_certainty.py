@@ -86,3 +86,13 @@ def test_a_container_beside_one_that_is_given_memory_may_train() -> None:
         "train.py": LOADS.format(workers="4"),
     }
     assert found_in(files).severity is Severity.WARNING
+
+
+def test_the_script_is_told_and_the_file_of_its_loader() -> None:
+    files = {
+        "run.sh": f"docker run --gpus all -v $PWD:/work {IMAGE} python train.py\n",
+        "train.py": "import batches\n\nbatches.load()\n",
+        "batches.py": "from torch.utils.data import DataLoader\nfrom scans import Scans\n\n\n"
+        "def load():\n    for scan in DataLoader(Scans(), batch_size=64, num_workers=4):\n        print(scan)\n",
+    }
+    assert "train.py, which it runs, starts DataLoader workers in batches.py" in found_in(files).message
