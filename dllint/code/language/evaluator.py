@@ -307,7 +307,7 @@ class Evaluator:
                 self._attributes[key] = found
             return self._attributes[key]
         if isinstance(value, Derived) and value.via == ".parse_args()":
-            return options.argparse_option(self, value, name, node)
+            return options.argparse_option(self, value, name, node, frame)
         if isinstance(value, Derived) and value.via == ".hparams" and isinstance(value.base, Instance):
             return hyperparameter(self, value.base, name)
         if isinstance(value, (Product, Derived, Collection, Const)):

@@ -32,13 +32,15 @@ def is_changed(ev: Evaluator, module: Module, name: str) -> bool:
     return next(_changes(ev, module, name), None) is not None
 
 
-def after_changes(ev: Evaluator, namespace: Derived, name: str, default: Values, use: ast.AST) -> Values:
+def after_changes(
+    ev: Evaluator, namespace: Derived, name: str, default: Values, use: ast.AST, around: Frame | None = None
+) -> Values:
     """What an option is at `use`, where nobody passes it: its default, or what the program puts in the place of that;
     also unknown where it is not sure what that is."""
     module = namespace.frame.scope.module
     if _may_be_stored_by_text(ev, namespace, name, use):
         return merge([default, (Unknown(name),)])
-    used = _Use(namespace, name, use)
+    used = _Use(namespace, name, use, around)
     changes = [each for each in _changes(ev, module, name, used) if not _is_later(each[0].node, each[1], use)]
     if not changes:
         return default
@@ -58,17 +60,17 @@ def after_changes(ev: Evaluator, namespace: Derived, name: str, default: Values,
 class _Use:
     """A place that asks for an option of a namespace."""
 
-    def __init__(self, namespace: Derived, name: str, node: ast.AST) -> None:
+    def __init__(self, namespace: Derived, name: str, node: ast.AST, around: Frame | None) -> None:
         self.namespace = namespace
         self.name = name
         self.node = node
         self.scopes = {scope_of(node)}
         """The functions in which a constant certainly takes the place of the option before: where the options are
-        parsed, those that call that, and that of the use."""
-        frame: Frame | None = namespace.frame
-        while frame is not None:
-            self.scopes.add(frame.scope)
-            frame = frame.caller
+        parsed, that of the use, and those that call one of them, with the modules that they begin in."""
+        for frame in (namespace.frame, around):
+            while frame is not None:
+                self.scopes |= {frame.scope} if frame.caller is not None else {frame.scope, frame.scope.module.scope}
+                frame = frame.caller
 
     def is_of(self, write: AttributeWrite, scope: Scope) -> bool:
         """Whether it asks what something is stored on, by the same name in the same function."""

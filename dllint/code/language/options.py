@@ -32,12 +32,13 @@ _FLAGS = "absl.flags.FLAGS"
 _DEFINES = ("DEFINE_integer", "DEFINE_bool", "DEFINE_boolean", "DEFINE_float", "DEFINE_string", "DEFINE_enum")
 
 
-def argparse_option(ev: Evaluator, namespace: Derived, name: str, use: ast.AST) -> Values:
-    """What an option is at `use` when the program is started plainly: its default, or what takes the place of that."""
+def argparse_option(ev: Evaluator, namespace: Derived, name: str, use: ast.AST, around: Frame | None = None) -> Values:
+    """What an option is at `use`, in the frame `around`, when the program is started plainly: its default, or what
+    takes the place of that."""
     found = _options(ev, namespace.frame.scope, name)
     if not found:
         return (Unknown(name),)
-    return after_changes(ev, namespace, name, merge(found), use)
+    return after_changes(ev, namespace, name, merge(found), use, around)
 
 
 def option_of_module(ev: Evaluator, module: Module, name: str) -> Values:
