@@ -32,10 +32,7 @@ class Hooks:
     def are_asked(self, loader: Loader, script: Module) -> bool:
         """Whether a script may come to a loader: always, unless a hook of a class builds it. Then a module that the
         script imports, directly or not, has to have a trainer, and to name the class, if no settings or commands do."""
-        frame = loader.frame
-        while frame.caller is not None:
-            frame = frame.caller
-        scope = frame.scope
+        scope = loader.start
         if not isinstance(scope, FunctionScope) or scope.owner is None or scope.name not in _HOOKS:
             return True
         modules = self._imported_by(script)

@@ -73,10 +73,7 @@ def is_of_another_run(loader: Loader, script: Module, reached: Iterable[Module])
 def _is_main_of_another(loader: Loader, script: Module, reached: Iterable[Module]) -> bool:
     """Whether the function that the way to a loader starts in is only called where its own module runs as a script:
     nothing else names it, but to import it."""
-    frame = loader.frame
-    while frame.caller is not None:
-        frame = frame.caller
-    scope, module = frame.scope, frame.scope.module
+    scope, module = loader.start, loader.start.module
     if module is script or not isinstance(scope, FunctionScope) or scope.owner is not None:
         return False
     calls = module.calls_of(scope.name)
@@ -98,10 +95,7 @@ def is_never_called(loader: Loader, script: Module, reached: Collection[Module])
 
 def _first_function(loader: Loader) -> FunctionScope | None:
     """The function at the top of a module that the way to a loader starts in; None where a decorator may call it."""
-    frame = loader.frame
-    while frame.caller is not None:
-        frame = frame.caller
-    scope = _outermost(frame.scope)
+    scope = _outermost(loader.start)
     return scope if isinstance(scope, FunctionScope) and not scope.decorators else None
 
 

@@ -67,10 +67,9 @@ class _Use:
         self.scopes = {scope_of(node)}
         """The functions in which a constant certainly takes the place of the option before: where the options are
         parsed, that of the use, and those that call one of them, with the modules that they begin in."""
-        for frame in (namespace.frame, around):
-            while frame is not None:
+        for start in (namespace.frame, around):
+            for frame in start.way() if start is not None else ():
                 self.scopes |= {frame.scope} if frame.caller is not None else {frame.scope, frame.scope.module.scope}
-                frame = frame.caller
 
     def is_of(self, write: AttributeWrite, scope: Scope) -> bool:
         """Whether it asks what something is stored on, by the same name in the same function."""

@@ -61,6 +61,13 @@ class Frame:
         scope.frames[key] = self
         return self
 
+    def way(self) -> Iterator[Frame]:
+        """This frame, then those that lead to it, up to one that no call is known of."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield frame
+            frame = frame.caller
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unknown:

@@ -11,7 +11,7 @@ from dllint.code.apis import LoaderApi
 from dllint.code.language import classes, conditions
 from dllint.code.language.arguments import Argument, Arguments, collect, name_positional
 from dllint.code.language.modules import Module
-from dllint.code.language.scopes import dotted, last_name
+from dllint.code.language.scopes import Scope, dotted, last_name
 from dllint.code.language.values import (
     UNKNOWNS,
     ClassRef,
@@ -120,11 +120,13 @@ class Loader:
     @property
     def callers(self) -> set[Module]:
         """The modules of the call and of the functions on the way to it."""
-        found, frame = {self.module}, self.frame
-        while frame.caller is not None:
-            frame = frame.caller
-            found.add(frame.scope.module)
-        return found
+        return {frame.scope.module for frame in self.frame.way()}
+
+    @property
+    def start(self) -> Scope:
+        """Where the way to it begins: the function, or module, that no call is known of."""
+        *_, first = self.frame.way()
+        return first.scope
 
     @property
     def module(self) -> Module:
