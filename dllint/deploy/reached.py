@@ -82,6 +82,13 @@ def _is_main_of_another(loader: Loader, script: Module, reached: Iterable[Module
     return not any(_uses(other, scope.name) for other in {script, *reached} if other is not module)
 
 
+def is_class_named(loader: Loader, modules: Iterable[Module]) -> bool:
+    """Whether one of some modules names the class whose method the way to a loader starts in, but to import it, or to
+    define it."""
+    owner = loader.start.owner if isinstance(loader.start, FunctionScope) else None
+    return owner is not None and any(_uses(other, owner.name) for other in modules if other is not owner.module)
+
+
 def is_never_called(loader: Loader, script: Module, reached: Collection[Module]) -> bool:
     """Whether a script only imports the module with the function that the way to a loader starts in, and gets to
     nothing that calls that."""

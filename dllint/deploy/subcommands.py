@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language.conditions import leaves, without_not
 from dllint.code.language.importing import modules_used
-from dllint.code.language.scopes import FunctionNode, dotted, last_name
+from dllint.code.language.scopes import FunctionNode, FunctionScope, dotted, last_name
 from dllint.code.loaders.loader import Loader
 from dllint.deploy.flags import Flags
-from dllint.deploy.reached import way_to
+from dllint.deploy.reached import is_class_named, way_to
 from dllint.deploy.runs import ScriptRun
 from dllint.patterns import pattern
 
@@ -39,7 +39,9 @@ def of_chosen(run: ScriptRun, loaders: list[Loader], plan: Plan) -> list[Loader]
     imports = filter(chosen.needs, chosen.imports)
     imported = [other for node in imports for other in modules_used(plan.program.modules, run.module, node)]
     reached = {run.module}.union(*(plan.reached_from(other) for other in imported))
-    return [loader for loader in loaders if loader.callers <= reached and chosen.comes_to(loader)]
+    own = (loader for loader in loaders if loader.callers <= reached and chosen.comes_to(loader))
+    others = reached - {run.module}
+    return [loader for loader in own if not chosen.leaves_class_out(loader) or is_class_named(loader, others)]
 
 
 class _Chosen:
@@ -63,6 +65,13 @@ class _Chosen:
     def comes_to(self, loader: Loader) -> bool:
         """Whether the script, as far as the way to a loader leads through it, comes there."""
         return all(id(node) in self._nodes for node, module in way_to(loader) if module is self._run.module)
+
+    def leaves_class_out(self, loader: Loader) -> bool:
+        """Whether the script names the class whose hook builds a loader (a DataModule), but only in what the run does
+        not come to."""
+        scope = loader.start
+        owner = scope.owner.name if isinstance(scope, FunctionScope) and scope.owner is not None else ""
+        return owner in self._all_names - self._names
 
     def needs(self, node: ast.Import | ast.ImportFrom) -> bool:
         """Whether a run may need an import: not where what it brings is only named in what the run does not come to."""
