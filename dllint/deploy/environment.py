@@ -9,7 +9,7 @@ from dllint.patterns import pattern
 from dllint.records import dataclass, field
 
 _ASSIGNMENT = pattern(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-_REFERENCE = pattern(r"\$(?:(\w+)|\{(\w+)(?::?[-=]([^{}$]*))?\})")
+_REFERENCE = pattern(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?[-=]([^{}$]*))?\})")
 """`$MODE`, `${MODE}`, `${MODE:-train}`: the name, and what stands for a variable that is not set."""
 _GIVEN_BY_THE_SYSTEM = pattern(
     r"(?:(?:LOCAL|NODE|GROUP|GLOBAL)_)?RANK|\w*WORLD_SIZE|N?NODES?(?:_\w+)?|MASTER_(?:ADDR|PORT)|NPROC_PER_NODE|CI"

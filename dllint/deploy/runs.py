@@ -110,13 +110,19 @@ def _python_run(command: Sequence[str], folder: str, plan: Plan) -> ScriptRun | 
         return ScriptRun(tuple(command), os.path.basename(command[0]), module, tuple(command[1:]), entry.function)
     if command[1:2] == ["-c"] and PYTHON.match(os.path.basename(command[0])):
         return _code_run(command, folder, plan)
+    is_program = not command[0].endswith((".sh", ".bash"))  # those have options of their own
     for number, word in enumerate(command):
         if word.endswith(_SETUP):
             return None
         if word.endswith(".py") and not word.startswith("-") and "=" not in word:
             module = _module_at(word, folder, plan)
             return ScriptRun(tuple(command), word, module, tuple(command[number + 1 :]))
-        if word in ("-m", "--module") and number + 1 < len(command) and not _is_runner(command[number + 1]):
+        if (
+            word in ("-m", "--module")
+            and is_program
+            and number + 1 < len(command)
+            and not _is_runner(command[number + 1])
+        ):
             name = command[number + 1]
             return ScriptRun(tuple(command), name, _module_named(name, folder, plan), tuple(command[number + 2 :]))
     return None

@@ -16,6 +16,7 @@ _FIRST = pattern(r"\$(?:1|\{1(?::?-([^{}$]*))?\})")
 _PASSED = pattern(r"\$(?:(\d)|\{(\d)\})")
 _PLAIN = pattern(r"[\w.:/@+-]*")
 _ALL = ("$@", "$*", "${@}", "${*}")
+_PASSING = ("set", "shift")
 _DEEPEST = 6
 """Functions that call one another are followed so far."""
 _MOST = 2_000
@@ -76,6 +77,8 @@ class _Flow:
     def _through(
         self, commands: Iterable[Command], passed: Sequence[str], choices: tuple[Arm, ...], depth: int
     ) -> Iterator[Come]:
+        left = list(passed)
+        """What is left of it for `"$@"`; what is compared is what was passed."""
         for command in commands:
             matches = [self._matches(arm, passed) for arm in command.arms]
             if False in matches:
@@ -84,7 +87,10 @@ class _Flow:
                 return
             self._left -= 1
             unknown = (arm for arm, match in zip(command.arms, matches, strict=True) if match is None and arm.subject)
-            yield from self._run(command, passed, (*choices, *unknown), depth)
+            if command.texts[0] in _PASSING:
+                left = _after(command, left, is_certain=None not in matches)
+                continue
+            yield from self._run(command, left, (*choices, *unknown), depth)
             if command.ends and None not in matches:
                 self._has_ended = command.texts[0] != "return" and not choices
                 return
@@ -128,3 +134,13 @@ def _passed_on(command: Sequence[str], passed: Sequence[str]) -> list[str]:
         number = int(one[1] or one[2]) if one is not None else 0
         found += passed if word in _ALL else [passed[number - 1]] if 0 < number <= len(passed) else [word]
     return found or [""]
+
+
+def _after(command: Command, passed: list[str], *, is_certain: bool) -> list[str]:
+    """What is passed behind a `shift` or `set -- ...`; such a default, under a condition that nobody sees, counts where
+    nothing is passed."""
+    words = command.texts
+    if words[0] == "shift":
+        return passed[1:] if is_certain else passed
+    is_set = words[1:2] == ["--"] and (is_certain or not passed)
+    return [word for word in _passed_on(words[2:], passed) if word] if is_set else passed

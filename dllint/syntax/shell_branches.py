@@ -13,6 +13,8 @@ _EQUALS = pattern(r"""\s*"?(\$[^\s"]+)"?\s+==?\s+["']?([^\s"'$`]+)["']?\s*""")
 """What is tested, in `[ "$1" = serve ]`."""
 _DIFFERS = pattern(r"""\s*"?(\$[^\s"]+)"?\s+!=\s+["']?([^\s"'$`]+)["']?\s*""")
 _FILLED = pattern(r"""\s*(-[nz])\s+"?(\$[^\s"]+)"?\s*""")
+_COUNTED = pattern(r"""\s*"?\$(?:\#|\{\#\})"?\s+(?:(-eq)\s+"?0|-lt\s+"?1|(?:-ne|-gt)\s+"?0|-ge\s+"?1)"?\s*""")
+"""Whether anything is passed: `[ $# -eq 0 ]`; the group is one of the tests for nothing."""
 _VARIABLE = pattern(r"\$\{?([A-Za-z_]\w*)\}?")
 _POSITIONAL = pattern(r"\$\{?[\d@*#]")
 _READING = frozenset({"read", "getopts", "mapfile", "readarray"})
@@ -81,6 +83,9 @@ def _compared(text: str, found: Sequence[Simple], here: Simple) -> Arm:
         return Arm(origin(equals[1], found, here), [equals[2]])
     if filled is not None:
         return Arm(origin(filled[2], found, here), ["?*" if filled[1] == "-n" else ""])
+    counted = _COUNTED.fullmatch(text)
+    if counted is not None:
+        return Arm("$1", ["" if counted[1] or "-lt" in text else "?*"])
     return Arm("")
 
 

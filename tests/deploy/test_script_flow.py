@@ -95,6 +95,12 @@ def test_what_is_not_set_is_empty(entry: str, expected: Severity | None) -> None
         ("train() { python train.py; }\nexport -f train\nparallel train ::: 1 2", "", MAY),
         ('"$@"', "python train.py", RUNS),
         ("ready=yes", "", SILENT),
+        ('set -- python train.py\nexec "$@"', "", RUNS),
+        ('if [ $# -eq 0 ]; then set -- python train.py; fi\nexec "$@"', "", RUNS),
+        ('if [ $# -eq 0 ]; then set -- python train.py; fi\nexec "$@"', "uvicorn api:app", SILENT),
+        ('if [ $# -gt 0 ]; then exec "$@"; fi\npython train.py', "uvicorn api:app", SILENT),
+        ('case "$1" in train) shift; "$@";; esac', "train python train.py", RUNS),
+        ('MODE=$2\nif [ "$MODE" = train ]; then python train.py; fi', "-m train", MAY),
         ("a() { b; }\nb() { a; }\na\npython train.py", "", RUNS),
     ],
 )
