@@ -6,11 +6,13 @@ import ast
 import os
 import shlex
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from dllint.deploy.wrappers import SHELLS, words_before
 from dllint.patterns import pattern
 
-_SHELLS = SHELLS | {"su", "runuser"}
+HANDED_A_TEXT = SHELLS | {"su", "runuser"}
+"""Programs that are given what they run as one text."""
 _GIVEN_TEXT = pattern(r"-[a-z]*c$")
 """Behind this a shell is given what it runs: `bash -lc`, `su - user -c`."""
 _SEPARATORS = pattern(r"^[;&|()]+$")
@@ -19,26 +21,41 @@ _INTERPRETER_OPTION = pattern(r"-(?:[bBdEiIOPqsSuvx]+|([WX]))$")
 PYTHON = pattern(r"(?:pypy|python)[\d.]*w?$")
 
 
-def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:
-    """The simple commands in the words that a container is started with; what `sh -c` is given is taken apart."""
-    if not words:
-        return
+class ShellText(NamedTuple):
+    """What a shell is given to run."""
+
+    text: str
+    passed: list[str]
+    """The words behind it, which it finds as `"$@"`."""
+    before: list[str]
+    """The words before the shell, where they are more than a prefix: `/entry.sh bash -c "..."`."""
+
+
+def shell_text(words: Sequence[str]) -> ShellText | None:
+    """The text that a shell is given within the words that a container is started with; None where none is."""
     if len(words) == 1 and " " in words[0].strip():
-        yield from _of_text(words[0])
-        return
-    if os.path.basename(words[0]) in _SHELLS:
+        return ShellText(words[0], [], [])
+    if words and os.path.basename(words[0]) in HANDED_A_TEXT:
         for number, word in enumerate(words[1:], 1):
             if _GIVEN_TEXT.match(word) and number + 1 < len(words):
-                yield from _of_text(words[number + 1])
-                return
+                return ShellText(words[number + 1], list(words[number + 3 :]), [])
     for number, word in enumerate(words[1:], 1):
         if _is_python_code(words, number):
             break
         if "\n" in word or _is_shell_call(words, number):
-            yield from _of_text(word)
-            yield list(words[:number])
-            return
-    yield list(words)
+            return ShellText(word, list(words[number + 2 :]), list(words[:number]))
+    return None
+
+
+def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:
+    """The simple commands in the words that a container is started with; what `sh -c` is given is taken apart."""
+    found = shell_text(words)
+    if found is None:
+        yield from [list(words)] if words else []
+        return
+    yield from _of_text(found.text)
+    if found.before:
+        yield found.before
 
 
 def _is_python_code(words: Sequence[str], number: int) -> bool:
@@ -49,7 +66,7 @@ def _is_python_code(words: Sequence[str], number: int) -> bool:
 def _is_shell_call(words: Sequence[str], number: int) -> bool:
     """Whether the word is what a shell behind other words (`tini -- sh -c`, `/entry.sh bash -c`) is given."""
     given = _GIVEN_TEXT.match(words[number - 1]) is not None
-    return number >= 2 and given and os.path.basename(words[number - 2]) in _SHELLS
+    return number >= 2 and given and os.path.basename(words[number - 2]) in HANDED_A_TEXT
 
 
 def _of_text(text: str) -> Iterator[list[str]]:

@@ -11,7 +11,8 @@ from dllint.deploy.texts import DeployFile
 from dllint.finding import Location
 from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped
-from dllint.syntax.shell_tree import Arm
+from dllint.syntax.shell_forks import Way
+from dllint.syntax.shell_tree import Simple
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -63,6 +64,7 @@ class Command(NamedTuple):
     """One simple command, from its first word on (assignments and `sudo` before it are gone)."""
 
     words: tuple[Word, ...]
+    """None, of a step that only sets variables."""
     at: Location
     """The command, in the row that it starts in."""
     file: DeployFile
@@ -71,12 +73,14 @@ class Command(NamedTuple):
     compose_file: str | None = ""
     """What COMPOSE_FILE is for it; empty where it is not set, None where its value cannot be known."""
 
-    arms: tuple[Arm, ...] = ()
-    """The branches around it that compare something."""
+    ways: tuple[Way, ...] = ()
+    """Those of the forks around it that lead to it."""
     function: str = ""
     """The function whose body it stands in; empty where it is run as the script comes to it."""
-    ends: bool = False
-    """Whether a script that comes to it goes no further (`exec`, `exit`), or its function (`return`)."""
+    simple: Simple | None = None
+    """It as the script itself has it; None where the script only hands it to another shell."""
+    is_handed: bool = False
+    """Whether it stands in words that another command of the script gives to a shell: `bash -c "..."`."""
     input: str = ""
     """The file that its input comes from; empty where it reads none, or what nobody knows."""
 
@@ -105,26 +109,42 @@ class Script(NamedTuple):
 
 def commands_of(file: DeployFile, plan: Plan) -> list[Command]:
     """The commands that a file runs: a script, the recipes of a Makefile, the shell blocks of a page, CI steps."""
-    return plan.shared(_Read).of(file, plan)
+    return plan.shared(_Read).commands_of(file, plan)
+
+
+def steps_of(file: DeployFile, plan: Plan) -> list[Command]:
+    """The same with the steps that only set variables: what a shell goes through."""
+    return plan.shared(_Read).steps_of(file, plan)
 
 
 class _Read:
     """Files are read once."""
 
     def __init__(self, plan: Plan) -> None:
-        self._found: dict[str, list[Command]] = {}
+        self._steps: dict[str, list[Command]] = {}
+        self._commands: dict[str, list[Command]] = {}
 
-    def of(self, file: DeployFile, plan: Plan) -> list[Command]:
+    def steps_of(self, file: DeployFile, plan: Plan) -> list[Command]:
         from dllint.deploy.snippets import scripts
 
-        if file.absolute not in self._found:
-            found = [command for script in scripts(file, plan) for command in commands_in(script, file)]
-            self._found[file.absolute] = found
-        return self._found[file.absolute]
+        if file.absolute not in self._steps:
+            found = [step for script in scripts(file, plan) for step in steps_in(script, file)]
+            self._steps[file.absolute] = found
+        return self._steps[file.absolute]
+
+    def commands_of(self, file: DeployFile, plan: Plan) -> list[Command]:
+        if file.absolute not in self._commands:
+            self._commands[file.absolute] = [step for step in self.steps_of(file, plan) if step.words]
+        return self._commands[file.absolute]
 
 
 def commands_in(script: Script, file: DeployFile) -> list[Command]:
     """The commands of one script that stands in a file, in order."""
+    return [step for step in steps_in(script, file) if step.words]
+
+
+def steps_in(script: Script, file: DeployFile) -> list[Command]:
+    """The same with the steps that only set variables."""
     from dllint.deploy.shell_run import run
 
     return run(script, file)

@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.deploy.command_words import simple_commands, without_prefix
-from dllint.deploy.commands import Command, commands_in, commands_of
+from dllint.deploy.command_words import ShellText, simple_commands, without_prefix
+from dllint.deploy.commands import Command, Script, commands_in, steps_in, steps_of
 from dllint.deploy.environment import Environment
 from dllint.deploy.makefiles import Goals, goals_of, of_targets
 from dllint.deploy.nearest import closest, parts_of
-from dllint.deploy.script_flow import come_to
+from dllint.deploy.script_flow import Choices, Come, come_to
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.wrappers import SHELLS
 from dllint.deploy.written_scripts import written_script
-from dllint.files import Kind
+from dllint.files import Kind, SourceFile
 from dllint.patterns import pattern
-from dllint.syntax.shell_tree import Arm
+from dllint.syntax.mapped import Mapped
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -33,12 +33,20 @@ _SCRIPT_SUFFIXES = (".sh", ".bash")
 _DEEPEST = 4
 
 
+class InnerCommand(NamedTuple):
+    """A command that a script runs."""
+
+    words: list[str]
+    """With those that the script is passed in the place of `"$@"`."""
+    environment: Environment
+    choices: Choices = ()
+    """What decides whether it runs, as far as nobody sees how that ends."""
+
+
 class Inner(NamedTuple):
     """What a script runs."""
 
-    commands: list[tuple[list[str], tuple[Arm, ...]]]
-    """The words of each command, with those that the script is passed in the place of `"$@"`; and the comparisons
-    around it of which nobody sees how they end."""
+    commands: list[InnerCommand]
     is_all: bool = True
     """Whether that is all; a script that nobody sees may run anything before what it is passed."""
 
@@ -47,7 +55,7 @@ def inner_of(command: Sequence[str], folder: str, plan: Plan, environment: Envir
     """What the script or target that a command names runs; None where it names none."""
     made = _made(command, folder, plan)
     if made is not None:
-        return Inner([(each.texts, ()) for each in made])
+        return Inner([InnerCommand(each.texts, environment.opened()) for each in made])
     name, passed = _script(command)
     if not name:
         return None
@@ -55,8 +63,17 @@ def inner_of(command: Sequence[str], folder: str, plan: Plan, environment: Envir
     if script is None:
         # One that is called an entry script only makes things ready.
         is_all = _ENTRY.search(os.path.basename(name)) is not None
-        return Inner([(passed, ())], is_all) if passed else None
-    return Inner([(each.words, each.choices) for each in come_to(script, passed, environment)])
+        return Inner([InnerCommand(passed, environment.opened())], is_all) if passed else None
+    every = _come_to(script, passed, environment, folder, plan)
+    return Inner([InnerCommand(each.words, each.environment, each.choices) for each in every])
+
+
+def inner_of_text(found: ShellText, folder: str, plan: Plan, environment: Environment) -> list[InnerCommand]:
+    """What a shell runs that is given a text."""
+    file = DeployFile(SourceFile("", os.path.join(folder, ""), Kind.SHELL, target=False), found.text.encode())
+    steps = steps_in(Script(Mapped(found.text), folder), file)
+    every = _come_to(steps, found.passed, environment, folder, plan)
+    return [InnerCommand(each.words, each.environment, each.choices) for each in every]
 
 
 def shell_commands(
@@ -66,10 +83,14 @@ def shell_commands(
     for command in map(without_prefix, simple_commands(words)):
         name, passed = _script(command)
         script = _made(command, folder, plan) or (_shell_script(name, folder, plan) if name else None)
-        for each in come_to(script or (), passed, environment):
+        for each in _come_to(script or [], passed, environment, folder, plan):
             yield each.command
             if depth < _DEEPEST:
-                yield from shell_commands(each.words, folder, plan, environment.opened(), depth + 1)
+                yield from shell_commands(each.words, folder, plan, each.environment, depth + 1)
+
+
+def _come_to(script: list[Command], passed: list[str], environment: Environment, folder: str, plan: Plan) -> list[Come]:
+    return come_to(script, passed, environment, lambda name: _shell_script(name, folder, plan))
 
 
 # --- shell scripts ---
@@ -89,7 +110,7 @@ def _shell_script(name: str, folder: str, plan: Plan) -> list[Command] | None:
     found = closest(parts_of(name), named, folder)
     if found is None and not named:
         return written_script(os.path.basename(name), plan)
-    return commands_of(found, plan) if found is not None else None
+    return steps_of(found, plan) if found is not None else None
 
 
 # --- make ---

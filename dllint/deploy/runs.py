@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.code.language.modules import Module
-from dllint.deploy.command_words import PYTHON, called_modules, simple_commands, without_prefix
+from dllint.deploy.command_words import PYTHON, called_modules, shell_text, without_prefix
 from dllint.deploy.entry_points import entry_point
 from dllint.deploy.environment import Environment
-from dllint.deploy.followed import inner_of
+from dllint.deploy.followed import InnerCommand, inner_of, inner_of_text
 from dllint.deploy.nearest import closest, parts_of
+from dllint.deploy.script_flow import Choices
 from dllint.deploy.tools import installs
 from dllint.records import dataclass
-from dllint.syntax.shell_tree import Arm
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -30,7 +30,7 @@ _RUNNERS = frozenset(
 _LAUNCHING = ("torch.distributed.", "torchelastic.distributed.", "accelerate.", "deepspeed.", "determined.launch.")
 _SETUP = "setup.py"
 """Builds or installs a project; what it may import of it does not run."""
-_DEEPEST = 4
+_DEEPEST = 6
 """Scripts that start one another are followed so far."""
 
 
@@ -69,8 +69,8 @@ class Started(NamedTuple):
     """Its words, without those that only run it."""
     run: ScriptRun | None
     """The Python script that it starts, if it does."""
-    choices: tuple[Arm, ...] = ()
-    """The comparisons around it of which nobody sees how they end: it may be left out."""
+    choices: Choices = ()
+    """What decides whether it runs, as far as nobody sees how that ends: it may be left out."""
 
 
 def started(
@@ -78,27 +78,39 @@ def started(
     folder: str,
     plan: Plan,
     environment: Environment,
-    choices: tuple[Arm, ...] = (),
+    choices: Choices = (),
     depth: int = 0,
 ) -> Iterator[Started]:
     """What a container's words start, also by scripts and Makefiles of the project, which are gone into."""
-    for written in simple_commands(words):
-        command = without_prefix(written)
-        if depth:  # else the shell of whoever starts the container, or its launcher, puts them in
-            command = environment.put_into(command)
-        if written[:1] == ["export"]:
-            environment = environment.plus(written[1:])
-        around = environment.plus(written[: len(written) - len(command)])
-        run = _python_run(command, folder, plan)
-        is_followed = run is None and depth < _DEEPEST and not (command and installs(command))
-        inner = inner_of(command, folder, plan, around) if is_followed else None
-        if inner is None:
-            yield Started(command, run, choices)
-            continue
-        if not inner.is_all:
-            yield Started(command, None, choices)
-        for each, unknown in inner.commands:
-            yield from started(each, folder, plan, around.opened(), (*choices, *unknown), depth + 1)
+    found = shell_text(words) if depth < _DEEPEST else None
+    if found is not None:
+        # At first, some of its variables may be those of whoever starts the container.
+        around = environment if depth else environment.opened()
+        inner = [*inner_of_text(found, folder, plan, around), InnerCommand(found.before, environment)]
+        for each in inner:
+            yield from started(each.words, folder, plan, each.environment, (*choices, *each.choices), depth + 1)
+    elif words:
+        yield from _started(words, folder, plan, environment, choices, depth)
+
+
+def _started(
+    words: Sequence[str], folder: str, plan: Plan, environment: Environment, choices: Choices, depth: int
+) -> Iterator[Started]:
+    """What one command starts."""
+    command = without_prefix(words)
+    if depth:  # else the shell of whoever starts the container, or its launcher, puts them in
+        command = environment.put_into(command)
+    around = environment.plus(words[: len(words) - len(command)])
+    run = _python_run(command, folder, plan)
+    is_followed = run is None and depth < _DEEPEST and not (command and installs(command))
+    inner = inner_of(command, folder, plan, around) if is_followed else None
+    if inner is None:
+        yield Started(command, run, choices)
+        return
+    if not inner.is_all:
+        yield Started(command, None, choices)
+    for each in inner.commands:
+        yield from started(each.words, folder, plan, each.environment, (*choices, *each.choices), depth + 1)
 
 
 def _python_run(command: Sequence[str], folder: str, plan: Plan) -> ScriptRun | None:

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dllint.deploy.commands import Command
 from dllint.deploy.environment import Environment
-from dllint.patterns import pattern
-from dllint.syntax.shell_tree import UNSEEN, Arm
+from dllint.deploy.shell_state import ShellState, opens
+from dllint.deploy.shell_tests import ways_taken
+from dllint.deploy.wrappers import words_before
+from dllint.syntax.shell_forks import Fork, Way, fails
 
-_FIRST = pattern(r"\$(?:1|\{1(?::?-([^{}$]*))?\})")
-"""The first word that a script is passed, and what stands for it where there is none."""
-_PASSED = pattern(r"\$(?:(\d)|\{(\d)\})")
-_PLAIN = pattern(r"[\w.:/@+-]*")
-_ALL = ("$@", "$*", "${@}", "${*}")
 _PASSING = ("set", "shift")
-_DEEPEST = 6
-"""Functions that call one another are followed so far."""
-_MOST = 2_000
+_SOURCING = ("source", ".")
+_WAITING = (["sleep", "infinity"], ["tail", "-f", "/dev/null"])
+_DEEPEST = 12
+"""Functions and files that call one another are followed so far."""
+_MOST = 20_000
 """Commands of one run that are followed."""
+_MOST_BRANCHES = 64
+"""Of what is decided by more ways, or more forks after one another, nobody says whether it certainly runs."""
+
+Find = Callable[[str], list[Command] | None]
+"""The steps of the project's script of a name; None where it has none."""
+
+
+class Choice(NamedTuple):
+    """A fork of which nobody sees which way is gone, and those of its ways that lead to a command."""
+
+    fork: Fork
+    numbers: frozenset[int]
+
+
+Choices = tuple[Choice, ...]
 
 
 class Come(NamedTuple):
@@ -29,118 +42,191 @@ class Come(NamedTuple):
     command: Command
     words: list[str]
     """Its words, with what the script or its function is passed in the place of `"$@"`."""
-    choices: tuple[Arm, ...] = ()
-    """The comparisons around it of which nobody sees how they end: it may be left out."""
+    environment: Environment
+    """The variables that it finds."""
+    choices: Choices = ()
+    """What decides whether it runs, as far as nobody sees how that ends."""
 
 
-def come_to(script: Iterable[Command], passed: Sequence[str], environment: Environment) -> list[Come]:
+def come_to(script: Iterable[Command], passed: Sequence[str], environment: Environment, find: Find) -> list[Come]:
     """The commands that a script comes to: for `train` those below `case "$1" in train)`."""
-    return list(_Flow(list(script), environment).every(passed))
+    return list(_Flow(list(script), ShellState(environment, passed), find).every())
 
 
-def is_sure(choices: Iterable[tuple[Arm, ...]]) -> bool:
-    """Whether at least one of some commands, each with the unknown comparisons around it, certainly runs: one stands
-    in no such comparison, or all branches of one have some."""
-    every = list(choices)
+def is_sure(ways: Iterable[Choices]) -> bool:
+    """Whether at least one of some commands certainly runs: whichever way is gone from the forks around them, one lies
+    on it, or the script fails there."""
+    return _is_sure(list(ways), 0)
+
+
+def _is_sure(every: list[Choices], depth: int) -> bool:
     if not all(every):
         return True
-    taken = [(arms[0].subject, mark) for arms in every if len(arms) == 1 for mark in arms[0].patterns]
-    last = (arms[0] for arms in every if len(arms) == 1 and "*" in arms[0].patterns)
-    return any(all((arm.subject, mark) in taken for mark in arm.before) for arm in last)
+    if not every or depth > 6 or len(every) > _MOST_BRANCHES:
+        return False
+    fork = every[0][0].fork
+    if fork.count > _MOST_BRANCHES:
+        return False
+    return all(n in fork.failing or _is_sure(_left(every, fork, n), depth + 1) for n in range(fork.count))
+
+
+def _left(every: list[Choices], fork: Fork, number: int) -> list[Choices]:
+    """What is left to be decided where one way of a fork is gone."""
+    on_it = (each for each in every if all(other.fork is not fork or number in other.numbers for other in each))
+    return [tuple(other for other in each if other.fork is not fork) for each in on_it]
+
+
+class _Ended(Exception):  # noqa: N818 - no error: the script is at its end
+    """The script goes no further."""
 
 
 class _Flow:
-    def __init__(self, script: list[Command], environment: Environment) -> None:
-        self._environment = environment
-        self._top = [command for command in script if not command.function]
+    def __init__(self, script: list[Command], state: ShellState, find: Find) -> None:
+        self._state = state
+        self._find = find
+        self._top: list[Command] = []
         self._bodies: dict[str, list[Command]] = {}
-        for command in script:
-            if command.function:
-                self._bodies.setdefault(command.function, []).append(command)
+        self._add([step for step in script if not step.is_handed])
         self._left = _MOST
-        self._has_ended = False
         self._calls_unseen = False
         """Whether it comes to a command whose name nobody sees."""
 
-    def every(self, passed: Sequence[str]) -> Iterator[Come]:
-        yield from self._through(self._top, passed, (), 0)
+    def _add(self, script: list[Command]) -> list[Command]:
+        """Take in the functions of a script; what it does outside of these."""
+        bodies: dict[str, list[Command]] = {}
+        for step in script:
+            if step.function:
+                bodies.setdefault(step.function, []).append(step)
+        self._bodies.update(bodies)
+        top = [step for step in script if not step.function]
+        self._top += top
+        return top
+
+    def every(self) -> Iterator[Come]:
+        try:
+            yield from self._through(list(self._top), (), 0)
+        except _Ended:
+            return
         for name in self._called_unseen():
-            yield from self._through(self._bodies[name], (), (Arm(UNSEEN),), 0)
+            self._state.open()
+            self._state.is_passed_known = False
+            try:
+                yield from self._through(self._bodies[name], (Choice(Fork(), frozenset()),), 0)
+            except _Ended:
+                continue
 
     def _called_unseen(self) -> list[str]:
         """The functions that no command calls by name, but that may be called: by a variable, or by another program."""
-        every = [command for commands in (self._top, *self._bodies.values()) for command in commands]
+        every = [step for steps in (self._top, *self._bodies.values()) for step in steps if step.words]
         heads = {command.words[0].text for command in every}
         others = {word.text for command in every for word in command.words[1:]}
         return [name for name in self._bodies if name not in heads and (self._calls_unseen or name in others)]
 
-    def _through(
-        self, commands: Iterable[Command], passed: Sequence[str], choices: tuple[Arm, ...], depth: int
-    ) -> Iterator[Come]:
-        left = list(passed)
-        """What is left of it for `"$@"`; what is compared is what was passed."""
-        for command in commands:
-            matches = [self._matches(arm, passed) for arm in command.arms]
-            if False in matches:
+    def _through(self, steps: Iterable[Command], choices: Choices, depth: int) -> Iterator[Come]:
+        """Go through the steps of a script or a function."""
+        taken: dict[int, list[bool | None]] = {}
+        for step in steps:
+            outcomes = [self._is_taken(way, taken) for way in step.ways]
+            if False in outcomes:
                 continue
-            if self._has_ended or self._left <= 0:
-                return
+            if self._left <= 0:
+                raise _Ended
             self._left -= 1
-            unknown = (arm for arm, match in zip(command.arms, matches, strict=True) if match is None and arm.subject)
-            if command.texts[0] in _PASSING:
-                left = _after(command, left, is_certain=None not in matches)
+            unknown = [way for way, outcome in zip(step.ways, outcomes, strict=True) if outcome is None]
+            here = _with(choices, unknown)
+            yield from self._step(step, here, depth, is_certain=not here and _is_plain(step))
+            if not _ends(step):
                 continue
-            yield from self._run(command, left, (*choices, *unknown), depth)
-            if command.ends and None not in matches:
-                self._has_ended = command.texts[0] != "return" and not choices
+            if unknown or not _is_plain(step):
+                choices = _behind(step, choices, unknown)
+            elif step.words[0].text == "return" and step.function:
                 return
+            else:
+                raise _Ended
 
-    def _run(self, command: Command, passed: Sequence[str], choices: tuple[Arm, ...], depth: int) -> Iterator[Come]:
-        words = _passed_on(command.texts, passed)
-        self._calls_unseen = self._calls_unseen or "$" in words[0]
+    def _is_taken(self, way: Way, taken: dict[int, list[bool | None]]) -> bool | None:
+        """Whether a way is gone, as its fork is when it is come to for the first time."""
+        known = taken.get(id(way.fork))
+        if known is None:
+            known = taken[id(way.fork)] = ways_taken(way.fork, self._state)
+        return known[way.number] if way.number < len(known) else None
+
+    def _step(self, step: Command, choices: Choices, depth: int, *, is_certain: bool) -> Iterator[Come]:
+        state, simple = self._state, step.simple
+        if simple is not None:
+            state.enter(simple.depth)
+            state.heed(simple, is_certain=is_certain)
+        if not step.words:
+            return
+        texts = step.texts
+        if texts[0] in _PASSING and simple is not None:
+            state.pass_on(texts, is_certain=is_certain)
+            return
+        sourced = self._find(texts[1]) if texts[0] in _SOURCING and len(texts) > 1 else None
+        if sourced is not None and depth < _DEEPEST:
+            yield from self._through(self._add([each for each in sourced if not each.is_handed]), choices, depth + 1)
+            return
+        if simple is not None and opens(simple):
+            state.open()
+        yield from self._run(step, choices, depth)
+
+    def _is_unseen(self, step: Command, name: str) -> bool:
+        """Whether nobody sees what a command runs, or whoever starts the script is to say it: `do_$MODE`."""
+        if "$" in name:
+            return True
+        is_chosen = "$" in step.texts[0] and name not in self._bodies
+        return is_chosen and any(body.startswith(name) for body in self._bodies)
+
+    def _words(self, step: Command) -> list[str]:
+        """The words of a command with what variables hold, from its program on."""
+        seen = self._state.words_of(step.simple.words) if step.simple is not None else None
+        return self._state.put_into(step.texts) if seen is None else seen[words_before(seen) :] or [""]
+
+    def _run(self, step: Command, choices: Choices, depth: int) -> Iterator[Come]:
+        words = self._words(step)
+        self._calls_unseen = self._calls_unseen or self._is_unseen(step, words[0])
         body = self._bodies.get(words[0])
         if body is None or depth >= _DEEPEST:
-            yield Come(command, words, choices)
-        else:
-            yield from self._through(body, words[1:], choices, depth + 1)
-
-    def _matches(self, arm: Arm, passed: Sequence[str]) -> bool | None:
-        """Whether an arm is gone into; None where that cannot be told."""
-        word = self._word(arm.subject, passed)
-        if word is None:
-            return None
-        if any(fnmatchcase(word, pattern) for pattern in arm.before):
-            return False
-        if any(fnmatchcase(word, pattern) for pattern in arm.patterns):
-            return None if any("$" in pattern for pattern in arm.before) else True
-        return None if any("$" in pattern for pattern in arm.patterns) else False
-
-    def _word(self, subject: str, passed: Sequence[str]) -> str | None:
-        """What is compared; None where that cannot be told."""
-        if not subject:
-            return None
-        first = _FIRST.fullmatch(subject)
-        if first is None:
-            return subject if _PLAIN.fullmatch(subject) else self._environment.value_of(subject)
-        word = passed[0] if passed else first[1]
-        return word if word and "$" not in word else None
+            yield Come(step, words, self._state.inner_environment(step.simple), choices)
+            return
+        outer = self._state.call(words[1:])
+        try:
+            yield from self._through(body, choices, depth + 1)
+        except _Ended:
+            if _is_plain(step) and not choices:
+                raise
+        self._state.leave(outer)
 
 
-def _passed_on(command: Sequence[str], passed: Sequence[str]) -> list[str]:
-    """A command with what is passed in its place; one empty word where that is all of it, and nobody sees any."""
-    found: list[str] = []
-    for word in command:
-        one = _PASSED.fullmatch(word)
-        number = int(one[1] or one[2]) if one is not None else 0
-        found += passed if word in _ALL else [passed[number - 1]] if 0 < number <= len(passed) else [word]
-    return found or [""]
+def _with(choices: Choices, unknown: list[Way]) -> Choices:
+    """What decides about a command in a way that nobody sees taken."""
+    known = {choice.fork for choice in choices}
+    return (*choices, *(Choice(way.fork, frozenset({way.number})) for way in unknown if way.fork not in known))
 
 
-def _after(command: Command, passed: list[str], *, is_certain: bool) -> list[str]:
-    """What is passed behind a `shift` or `set -- ...`; such a default, under a condition that nobody sees, counts where
-    nothing is passed."""
-    words = command.texts
-    if words[0] == "shift":
-        return passed[1:] if is_certain else passed
-    is_set = words[1:2] == ["--"] and (is_certain or not passed)
-    return [word for word in _passed_on(words[2:], passed) if word] if is_set else passed
+def _is_plain(step: Command) -> bool:
+    """Whether the script itself runs a command, and nothing but forks decides whether it does."""
+    simple = step.simple
+    return simple is not None and simple.is_chosen and not simple.is_apart
+
+
+def _ends(step: Command) -> bool:
+    """Whether a script that comes to a command goes no further, or its function."""
+    if step.simple is None or step.simple.depth or step.simple.is_apart or not step.words:
+        return False
+    name = step.simple.words[0].literal
+    if name in ("exit", "return") or (name == "exec" and len(step.simple.words) > 1):
+        return True
+    return step.texts in _WAITING
+
+
+def _behind(step: Command, choices: Choices, unknown: list[Way]) -> Choices:
+    """What decides about what stands behind a command that may end the script."""
+    if step.simple is None or step.words[0].text == "return" or fails(step.simple):
+        return choices  # whoever starts it means it to go on
+    if len(unknown) != 1:
+        return (*choices, Choice(Fork(), frozenset()))
+    fork, number = unknown[0]
+    before = next((choice.numbers for choice in choices if choice.fork is fork), frozenset(range(fork.count)))
+    others = tuple(choice for choice in choices if choice.fork is not fork)
+    return (*others, Choice(fork, before - {number}))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from dllint.deploy.command_words import HANDED_A_TEXT
 from dllint.deploy.commands import Command, Script, Word
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.variables import Field, Variables
@@ -14,7 +15,8 @@ from dllint.finding import Location
 from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped
 from dllint.syntax.shell import simple_commands
-from dllint.syntax.shell_tree import Arm, HereDocument, RawWord, Simple, assigned
+from dllint.syntax.shell_forks import Way
+from dllint.syntax.shell_tree import HereDocument, RawWord, Simple, assigned
 
 _DECLARING = frozenset({"export", "local", "declare", "readonly", "typeset"})
 _READING = frozenset({"read", "getopts", "mapfile", "readarray"})
@@ -42,8 +44,9 @@ class _Run:
         self.variables = Variables(script.variables)
         self._folders = [script.folder]
         """The current folder, for each subshell around."""
-        self._arms: tuple[Arm, ...] = ()
+        self._ways: tuple[Way, ...] = ()
         self._function = ""
+        self._is_handed = False
         """What stands around the command whose words or here-documents are read."""
 
     def commands(self, source: Mapped, nesting: int) -> Iterator[Command]:
@@ -56,42 +59,47 @@ class _Run:
     def _command(self, simple: Simple, before: Simple | None, nesting: int) -> Iterator[Command]:
         if simple.looped:
             self.variables.forget(simple.looped)
+            yield self._step(simple, (), nesting)
             return
         if not simple.words:
             self._assign(simple)
+            yield self._step(simple, (), nesting)
             return
         words = unwrapped(self._words(simple.words))
         if not words:
             return
-        folder = self._folder(simple.depth)
-        at = self._at(words, simple.words)
-        ends = not nesting and _ends(simple)
-        source = next((word.text for word in self._words(simple.read_from[-1:]) if word.known), "")
-        command = Command(
-            tuple(words),
-            at,
-            self.file,
-            folder,
-            self._compose_file(simple),
-            self._arms + simple.arms,
-            simple.function or self._function,
-            ends,
-            source,
-        )
+        command = self._step(simple, words, nesting)
         if command.name in ("cd", "pushd"):
-            self._change_folder(words, folder)
+            self._change_folder(words, command.folder)
         elif command.name in _DECLARING:
             self._assign(simple)
+            yield command._replace(words=())
         elif command.name in _READING:
             for word in words[1:]:
                 self.variables.forget(word.text)
+            yield command._replace(words=())
         else:
             yield command
             if nesting < _DEEPEST:
-                around = self._arms, self._function
-                self._arms, self._function = command.arms, command.function
+                around = self._ways, self._function
+                self._ways, self._function = command.ways, command.function
                 yield from self._inner(command, simple, before, nesting + 1)
-                self._arms, self._function = around
+                self._ways, self._function = around
+
+    def _step(self, simple: Simple, words: Sequence[Word], nesting: int) -> Command:
+        source = next((word.text for word in self._words(simple.read_from[-1:]) if word.known), "")
+        return Command(
+            tuple(words),
+            self._at(words, simple.words) if words else self.file.line_at(0),
+            self.file,
+            self._folder(simple.depth),
+            self._compose_file(simple),
+            self._ways + simple.ways,
+            simple.function or self._function,
+            None if nesting else simple,
+            self._is_handed,
+            source,
+        )
 
     def _compose_file(self, simple: Simple) -> str | None:
         """What docker compose reads its files' names from, as set before the command, or earlier in the script."""
@@ -112,7 +120,7 @@ class _Run:
         many = field.many and not (output is not None and _BUILDS.search(output.text))
         return Word(field.source.text, at, field.known, many, field.source, self.file, output)
 
-    def _at(self, words: list[Word], raw: list[RawWord]) -> Location:
+    def _at(self, words: Sequence[Word], raw: list[RawWord]) -> Location:
         """The place of a command: where it is run, also where its words come out of a variable."""
         inside = [word for word in words if self._stands_here(word)]
         if inside and inside[0] is not words[0]:
@@ -155,8 +163,11 @@ class _Run:
     # Scripts in words and here-documents
 
     def _inner(self, command: Command, simple: Simple, before: Simple | None, nesting: int) -> Iterator[Command]:
+        is_outer_handed = self._is_handed
+        self._is_handed = is_outer_handed or command.name in HANDED_A_TEXT
         for source in inner_scripts(command.name, command.words):
             yield from self.commands(source, nesting)
+        self._is_handed = is_outer_handed
         documents = list(simple.documents)
         if not self._runs_input(command, simple):
             documents = []
@@ -176,21 +187,13 @@ class _Run:
     def _document(self, document: HereDocument, nesting: int) -> Iterator[Command]:
         if document.is_literal:
             nested = _Run(self.file, Script(document.body, self._folders[-1]))
-            nested._arms, nested._function = self._arms, self._function
+            nested._ways, nested._function = self._ways, self._function
             yield from nested.commands(document.body, nesting)
         else:
             yield from self.commands(document.body, nesting)
 
 
-def _ends(simple: Simple) -> bool:
-    """Whether the script ends there, and nothing but the arms around it decides whether it comes to it."""
-    if not simple.is_chosen or simple.depth:
-        return False
-    name = simple.words[0].literal
-    return name in ("exit", "return") or (name == "exec" and len(simple.words) > 1)
-
-
-def _in_row(words: list[Word]) -> Location:
+def _in_row(words: Sequence[Word]) -> Location:
     """From the first word to the last one in its row."""
     start = last = words[0].at
     for word in words[1:]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.deploy.commands import Command, Script, commands_in
+from dllint.deploy.commands import Command, Script, steps_in
 from dllint.kinds import Kind
 from dllint.patterns import pattern
 from dllint.syntax.mapped import Mapped
@@ -25,14 +25,14 @@ _LINE_END = pattern(r"\\n(?:\\\n)?")
 
 
 def written_script(name: str, plan: Plan) -> list[Command] | None:
-    """The commands of a script of this name that a Dockerfile of the project writes; None where none does."""
+    """The steps of a script of this name that a Dockerfile of the project writes; None where none does."""
     for file in plan.of_kind(Kind.DOCKERFILE):
         if not file.has(name.encode()):
             continue
         every = (each for found in file.instructions for each in _written(found))
         texts = [text for path, text in every if os.path.basename(path) == name]
         if texts:
-            return commands_in(Script(Mapped("\n".join(texts)), file.folder), file)
+            return steps_in(Script(Mapped("\n".join(texts)), file.folder), file)
     return None
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 from dllint.patterns import pattern
-from dllint.records import dataclass
+from dllint.records import dataclass, field
 from dllint.syntax.mapped import Mapped
-from dllint.syntax.shell_branches import Choice, origin
-from dllint.syntax.shell_tree import Arm, Assignment, HereDocument, Part, RawWord, Simple, assigned
+from dllint.syntax.shell_forks import Fork, List, Not, Ran, Way, condition_of, double_test, fails
+from dllint.syntax.shell_tree import Assignment, HereDocument, Part, PartKind, RawWord, Simple, assigned
 from dllint.syntax.shell_words import ARITHMETIC_END, PLACEHOLDER, WordReader
 
 _BLANK = pattern(
@@ -23,11 +23,18 @@ _BLANK = pattern(
 )
 """What lies between words; so does a comment within a continued command, by way of a command that gives nothing."""
 _REDIRECTION = pattern(r"<<<|<<-?|&>>?|>>|>&|<&|<>|>\||[<>]")
-_OPENERS = frozenset({"if", "while", "until", "{"})
+_LOOPS = frozenset({"while", "until"})
+_OPENERS = _LOOPS | {"if", "{"}
 _INNER = frozenset({"then", "else", "elif", "do", "!", "time"})
-_MOST_ARMS = 8
-"""So many arms around a command are kept."""
-_CLOSERS = frozenset({"fi", "done", "esac", "}"})
+_MOST_OPEN = 200
+"""Control structures within one another that are followed."""
+_MOST_WAYS = 20
+"""So many of the ways that lead to a command are kept."""
+_CLOSED = {"fi": ("if",), "done": ("while", "until", "for", "select"), "esac": ("case",), "}": ("{",), ")": ("(",)}
+"""What closes a structure, and what opened it."""
+_NOT_READ = pattern(r"[()<>]|=~")
+"""What stands in tests that are not taken apart."""
+_JOINT = pattern(r"&&|\|\|")
 _NO_PARAMETERS = pattern(r"\([ \t]*\)")
 
 
@@ -42,14 +49,32 @@ def simple_commands(source: Mapped) -> list[Simple]:
 
 
 @dataclass(slots=True)
-class _Function:
-    """A function whose body is being read."""
+class _Open:
+    """A control structure that is being read."""
 
-    name: str
-    branches: int
-    """How many control structures are open around its body."""
-    subshells: int | None
-    """How many subshells are around it, if its body is one: `f() ( ... )`."""
+    word: str = ""
+    """What opened it; empty for the script itself."""
+    ways: tuple[Way, ...] = ()
+    """What decides whether it is come to."""
+    is_plain: bool = True
+    """Whether nothing but ways decides whether it is, within its function."""
+    is_conditional: bool = False
+    depth: int = 0
+    """In how many subshells it is."""
+    function: str = ""
+    """The innermost function whose body, or part of whose body, it is."""
+    around: List = field(default_factory=List)
+    """The list that it stands in."""
+    fork: Fork | None = None
+    number: int = -1
+    """The way of the fork that is being read; -1 for its condition."""
+    is_matched: bool = False
+    """Whether a pattern of a `case` is read."""
+
+    def inner(self) -> tuple[Way, ...]:
+        """What decides whether something in it is come to."""
+        own = () if self.fork is None or self.number < 0 else (Way(self.fork, self.number),)
+        return (*self.ways, *own)[-_MOST_WAYS:]
 
 
 class _Reader(WordReader):
@@ -57,28 +82,23 @@ class _Reader(WordReader):
 
     def __init__(self, source: Mapped, index: int, nesting: int, found: list[Simple], open_quotes: list[int]) -> None:
         super().__init__(source, index, nesting, found, open_quotes)
-        self._branches = 0
-        self._cases: list[bool] = []
-        """For each `case` around: whether a pattern is read."""
-        self._arms: list[Arm] = []
-        self._choices: list[Choice] = []
-        """For each `if` around: where it is."""
-        self._after_and = False
-        self._subshells = 0
-        self._functions: list[_Function] = []
+        self._opens = [_Open(depth=nesting)]
+        self._list = List()
         self._named = ""
         """A function whose body is about to begin."""
+        self._is_piped = False
+        """Whether what comes next reads the output of what was before it."""
         self._awaited: list[tuple[Simple, str, bool, bool]] = []
         self._current = self._fresh()
 
     def _fresh(self) -> Simple:
-        function = self._functions[-1] if self._functions else None
-        conditional = bool(self._branches or self._cases or self._after_and or function)
-        arms = (*self._arms[-_MOST_ARMS:], *(each.arm for each in self._choices[-_MOST_ARMS:] if not each.is_tested))
-        around = 0 if function is None else function.branches + (function.subshells is None)
-        is_chosen = self._branches - around == len(arms) and not self._after_and
-        name = "" if function is None else function.name
-        return Simple(conditional, self._subshells + self.nesting, arms, is_chosen, name)
+        """A command that stands here, of which nothing is read yet."""
+        top, around = self._opens[-1], self._list
+        ways = (*top.inner(), *around.ways)[-_MOST_WAYS:]
+        is_tested = top.fork is not None and top.number < 0
+        is_plain = top.is_plain and around.is_plain and not is_tested
+        conditional = top.is_conditional or bool(around.joint)
+        return Simple(conditional, top.depth, ways, is_plain, top.function, is_apart=self._is_piped)
 
     # Lists
 
@@ -96,9 +116,11 @@ class _Reader(WordReader):
                 self.index = size if end < 0 else end
             elif character == "\n":
                 self._end()
+                if not (self._list.joint or self._is_piped):
+                    self._end_list()
                 self.index += 1
                 self._read_documents()
-            elif character == ")" and not self._subshells and not any(self._cases[-1:]):
+            elif character == ")" and not self._is_closed_by(")") and not self._opens[-1].is_matched:
                 break
             elif character in ";&|()":
                 self._operator(character)
@@ -119,20 +141,82 @@ class _Reader(WordReader):
             self._close()
             return
         self._current.pipes = character == "|" and not double
+        self._current.is_apart = self._current.is_apart or (character in "|&" and not double)
         self._end()
         self.index += 2 if double else 1
-        self._after_and = double and character in "&|"
-        if character == ";" and double and self._cases:
-            self._cases[-1] = True
-            self._arms[-1] = self._arms[-1].next()
+        case = self._opens[-1] if self._opens[-1].word == "case" else None
+        if character == ";":
+            self._end_way(case, double)
+        elif double:
+            self._list.join(character * 2)
+        elif case is None or not case.is_matched:
+            self._end_list()
+            self._is_piped = character == "|"
         self._current = self._fresh()
+
+    def _end_list(self) -> None:
+        """A list ends; how it ended is what `then` asks."""
+        self._list = List(self._list.condition)
+
+    def _end_way(self, case: _Open | None, double: bool) -> None:
+        """A semicolon ends a list, and a double one a way of a `case`."""
+        self._end_list()
+        goes_on = self.text.startswith("&", self.index)
+        if case is None or case.fork is None or not (double or goes_on):
+            return
+        if goes_on:
+            self.index += 1
+            case.fork.is_mixed = True
+        self._begin_pattern(case, case.fork)
+
+    def _begin_pattern(self, case: _Open, fork: Fork) -> None:
+        case.is_matched = True
+        if not fork.patterns or fork.patterns[-1]:
+            fork.patterns.append([])
+        case.number = len(fork.patterns) - 1
+
+    def _open_structure(self, word: str, fork: Fork | None = None) -> None:
+        """A control structure begins, or the body of the function that was just named."""
+        here, top = self._current, self._opens[-1]
+        if len(self._opens) > _MOST_OPEN:
+            return
+        is_body = bool(self._named) and word in ("{", "(")
+        opened = _Open(
+            word,
+            here.ways,
+            is_plain=is_body or (here.is_chosen and word in ("{", "(", "if", "case")),
+            is_conditional=here.conditional or is_body or word != "(",
+            depth=top.depth + (word == "("),
+            function=self._named if is_body else top.function,
+            around=self._list,
+            fork=fork,
+        )
+        self._opens.append(opened)
+        self._named, self._list = "", List()
+
+    def _is_closed_by(self, word: str) -> bool:
+        """Whether a word closes a structure that is open."""
+        return any(each.word in _CLOSED[word] for each in reversed(self._opens))
+
+    def _close_structure(self, word: str) -> None:
+        """The innermost structure ends that a word closes, and with it those that nothing has closed."""
+        if not self._is_closed_by(word):
+            return
+        closed = self._opens.pop()
+        while closed.word not in _CLOSED[word]:
+            closed = self._opens.pop()
+        if closed.fork is not None and closed.fork.patterns and not closed.fork.patterns[-1]:
+            closed.fork.patterns.pop()
+        self._list = closed.around
+        self._list.take(Ran())
 
     def _open(self, double: bool) -> None:
         if double and self._current.is_empty:
             found = ARITHMETIC_END.search(self.text, self.index)
             self.index = found.end() if found else len(self.text)
+            self._list.take(Ran())
             return
-        if any(self._cases[-1:]):
+        if self._opens[-1].is_matched:
             self.index += 1
             return
         declared = _NO_PARAMETERS.match(self.text, self.index)
@@ -141,45 +225,32 @@ class _Reader(WordReader):
             # `name() {`: the body is a command of its own that runs when it is called.
             words = self._current.words
             self._named = words[-1].text if words and declared else self._named
-            self._current = Simple()
         else:
-            self._begin_body(self._subshells)
-            self._subshells += 1
+            self._open_structure("(")
         self._current = self._fresh()
-
-    def _begin_body(self, subshells: int | None = None) -> None:
-        """A brace or a parenthesis opens: the body of the function that was just named, if one was."""
-        if self._named:
-            self._functions.append(_Function(self._named, self._branches, subshells))
-        self._named = ""
-
-    def _end_body(self) -> None:
-        """Something closes: the body of a function, if that is what it ends."""
-        if not self._functions:
-            return
-        body = self._functions[-1]
-        if self._branches <= body.branches if body.subshells is None else self._subshells <= body.subshells:
-            self._functions.pop()
 
     def _close(self) -> None:
         self.index += 1
-        if any(self._cases[-1:]):
-            self._end()
-            self._cases[-1] = False
+        self._end()
+        if self._opens[-1].is_matched:
+            self._opens[-1].is_matched = False
         else:
-            if self._subshells:
-                self._end()
-                self._subshells -= 1
-                self._end_body()
+            self._close_structure(")")
         self._current = self._fresh()
 
     def _end(self) -> None:
-        if any(self._cases[-1:]):
-            self._arms[-1].patterns += [word.text for word in self._current.words]
-        elif not self._current.is_empty:
-            self.found.append(self._current)
+        """A command ends, or a pattern of a `case`."""
+        current, top = self._current, self._opens[-1]
+        if top.is_matched and top.fork is not None:
+            if top.fork.patterns:
+                top.fork.patterns[-1] += current.words
+        elif not current.is_empty:
+            self.found.append(current)
             self._named = ""
-        self._after_and = False
+            if fails(current) and current.ways:
+                current.ways[-1].fork.failing.add(current.ways[-1].number)
+            self._list.take(condition_of(current))
+            self._is_piped = False
         self._current = self._fresh()
 
     # Words of a command
@@ -207,86 +278,86 @@ class _Reader(WordReader):
 
     def _reserved(self, word: str) -> bool:
         """Whether it is a word of the shell's own grammar, in the place of a command's name."""
-        if any(self._cases[-1:]) and word != "esac":
+        if self._opens[-1].is_matched and word != "esac":
             return False
-        if word == "{":
-            self._begin_body()
-        if word in _OPENERS:
-            self._branches += 1
+        if word in _CLOSED:
+            self._close_structure(word)
+        elif word in _OPENERS:
+            self._open_structure(word, Fork(presumes=word in _LOOPS) if word != "{" else None)
         elif word in ("for", "select"):
+            self._open_structure(word)
             self._read_loop()
         elif word == "case":
             self._read_case()
-        elif word in _CLOSERS:
-            self._close_structure(word)
         elif word == "[[":
             self._read_test()
         elif word == "function":
             self._skip_blank()
             self._named = self.word().text
-        elif word not in _INNER:
+        elif word in _INNER:
+            self._begin_way(word)
+        else:
             return False
-        self._choose(word)
         fresh, current = self._fresh(), self._current
-        current.conditional, current.arms, current.is_chosen = fresh.conditional, fresh.arms, fresh.is_chosen
-        current.function = fresh.function
+        current.conditional, current.ways, current.is_chosen = fresh.conditional, fresh.ways, fresh.is_chosen
+        current.depth, current.function = fresh.depth, fresh.function
         return True
 
-    def _close_structure(self, word: str) -> None:
-        self._branches = max(self._branches - 1, 0)
-        if word == "esac" and self._cases:
-            self._cases.pop()
-            self._arms.pop()
-        self._end_body()
+    def _begin_way(self, word: str) -> None:
+        """A way of the innermost `if` or loop begins, or its condition, or what `!` or `time` stands before."""
+        top = self._opens[-1]
+        if word == "!":
+            self._list.is_negated = not self._list.is_negated
+        elif word != "time" and top.fork is not None and top.word != "case":
+            if word in ("then", "do"):
+                condition = Not(self._list.condition) if top.word == "until" else self._list.condition
+                top.fork.conditions.append(condition)
+            # The condition of an `elif` is come to where those before it fail; what `else` begins has none.
+            top.number = -1 if word == "elif" else len(top.fork.conditions) - (word != "else")
+            self._list = List()
 
     def _substitution(self, parts: list[Part], quoted: bool, inner: int, closing: str) -> None:
         start = len(self.found)
         super()._substitution(parts, quoted, inner, closing)
         for simple in self.found[start:]:
-            simple.arms, simple.function = self._current.arms + simple.arms, self._current.function
+            simple.ways, simple.function = self._current.ways + simple.ways, self._current.function
 
     def _read_test(self) -> None:
+        """Read `[[ ... ]]`."""
         end = self.text.find("]]", self.index)
-        if self._choices and not self._choices[-1].text:
-            self._choices[-1].text = self.text[self.index : max(end, self.index)]
-        self.index = len(self.text) if end < 0 else end + 2
+        stop = len(self.text) if end < 0 else end
+        text = self.source.cut(self.index, stop)
+        self._list.take(Ran() if end < 0 or _NOT_READ.search(text.text) else double_test(self._words_of(text)))
+        self.index = min(stop + 2, len(self.text))
 
-    def _choose(self, word: str) -> None:
-        """Take in a word of an `if`: which of its branches begins."""
-        if word == "if":
-            self._choices.append(Choice())
-        choice = self._choices[-1] if self._choices else None
-        if choice is None:
-            return
-        if word in ("if", "elif"):
-            choice.is_tested, choice.start, choice.text = True, len(self.found), ""
-        elif word == "!":
-            choice.text = word
-        elif word == "then":
-            choice.begin(self.found, self._current)
-        elif word == "else":
-            choice.begin_else()
-        elif word == "fi":
-            self._choices.pop()
+    def _words_of(self, text: Mapped) -> list[RawWord]:
+        """The words of a text, with what joins commands as words of their own."""
+        nested = type(self)(text, 0, self.nesting + 1, [], self._open_quotes)
+        words: list[RawWord] = []
+        while nested.index < len(text.text):
+            joint = _JOINT.match(text.text, nested.index)
+            word = nested.word() if joint is None else RawWord([Part(PartKind.TEXT, text.cut(*joint.span()), False)])
+            nested.index += 0 if joint is None and word.parts else 1 if joint is None else len(joint[0])
+            words += [word] * bool(word.parts)
+        return words
 
     def _read_loop(self) -> None:
-        self._branches += 1
         self._skip_blank()
         name = self.word().literal
         self._skip_blank()
         if name and self.text.startswith("in", self.index):
             self.index += 2
-            self._current.looped = name
+        self._current.looped = name or ""
 
     def _read_case(self) -> None:
-        self._branches += 1
         self._skip_blank()
         subject = self.word()
+        fork = Fork(subject=subject)
+        self._open_structure("case", fork)
         found = re.compile(r"\s*in\b").match(self.text, self.index)
         if found:
             self.index = found.end()
-            self._cases.append(True)
-            self._arms.append(Arm(origin(subject.text, self.found, self._current)))
+            self._begin_pattern(self._opens[-1], fork)
 
     def _skip_blank(self) -> None:
         blank = _BLANK.match(self.text, self.index)

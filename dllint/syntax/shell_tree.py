@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from enum import Enum, auto
+from typing import TYPE_CHECKING
 
 from dllint.patterns import pattern
 from dllint.records import dataclass, field
 from dllint.syntax.mapped import Mapped
 
+if TYPE_CHECKING:
+    from dllint.syntax.shell_forks import Way
+
 ASSIGNED = pattern(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?(\+?)=")
 """What an assignment begins with: its name, and whether it adds."""
-_MOST_PATTERNS = 100
-"""So many patterns before an arm are kept."""
-UNSEEN = "$(...)"
-"""The subject of a comparison whose value nobody sees, such as a variable that is assigned only sometimes."""
 
 
 class PartKind(Enum):
@@ -80,21 +80,6 @@ class HereDocument:
 
 
 @dataclass(slots=True)
-class Arm:
-    """One arm of a `case`, or branch of an `if` that compares: it is gone into if the subject matches one of its
-    patterns, and none of those before."""
-
-    subject: str
-    """As written, such as `${1:-train}`, or UNSEEN; empty for a condition of another kind."""
-    patterns: list[str] = field(default_factory=list)
-    before: list[str] = field(default_factory=list)
-
-    def next(self, *patterns: str) -> Arm:
-        """The arm behind it."""
-        return Arm(self.subject, list(patterns), (self.before + self.patterns)[:_MOST_PATTERNS])
-
-
-@dataclass(slots=True)
 class Simple:
     """One simple command."""
 
@@ -102,12 +87,14 @@ class Simple:
     """Whether it runs only sometimes, or several times: in a branch, a loop, a function, behind `&&`."""
     depth: int = 0
     """In how many subshells it runs."""
-    arms: tuple[Arm, ...] = ()
-    """The arms around it."""
+    ways: tuple[Way, ...] = ()
+    """Those of the forks around it that lead to it."""
     is_chosen: bool = False
-    """Whether nothing but these arms, and the call of its function, decides whether it runs."""
+    """Whether nothing but these, and the call of its function, decides whether it runs."""
     function: str = ""
     """The innermost function whose body it stands in."""
+    is_apart: bool = False
+    """Whether it runs beside the script, which goes on: in the background, or as a part of a pipe."""
     words: list[RawWord] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
     written_to: list[RawWord] = field(default_factory=list)

@@ -69,7 +69,11 @@ def test_the_environment_chooses(options: str, image: str, expected: Severity | 
         ('if [ "$RANK" = 0 ]; then python train.py; else sleep 9; fi', MAY),
         ('case "$RANK" in 0) python train.py;; 1) python train.py -v;; *) python train.py -q;; esac', RUNS),
         ('case "$RANK" in 0) python train.py;; 1) sleep 1;; *) python train.py -q;; esac', MAY),
-        ("if [ -f done ]; then true; else python train.py; fi", RUNS),
+        ("if [ -f done ]; then true; else python train.py; fi", MAY),
+        ("if [ -f done ]; then python train.py --resume; else python train.py; fi", RUNS),
+        ("if [ -d data ]; then python train.py; else exit 1; fi", RUNS),
+        ("[ -d data ] || exit 1\npython train.py", RUNS),
+        ("if [ -f done ]; then exec uvicorn api:app; fi\npython train.py", MAY),
         ('if [ "$API" = 1 ]; then bash -c "python train.py"; fi', SILENT),
     ],
 )
@@ -100,7 +104,8 @@ def test_what_is_not_set_is_empty(entry: str, expected: Severity | None) -> None
         ('if [ $# -eq 0 ]; then set -- python train.py; fi\nexec "$@"', "uvicorn api:app", SILENT),
         ('if [ $# -gt 0 ]; then exec "$@"; fi\npython train.py', "uvicorn api:app", SILENT),
         ('case "$1" in train) shift; "$@";; esac', "train python train.py", RUNS),
-        ('MODE=$2\nif [ "$MODE" = train ]; then python train.py; fi', "-m train", MAY),
+        ('MODE=$2\nif [ "$MODE" = train ]; then python train.py; fi', "-m train", RUNS),
+        ('MODE=$2\nif [ "$MODE" = train ]; then python train.py; fi', "-m $WHAT", MAY),
         ("a() { b; }\nb() { a; }\na\npython train.py", "", RUNS),
     ],
 )
