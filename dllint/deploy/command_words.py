@@ -31,10 +31,20 @@ class ShellText(NamedTuple):
     """The words before the shell, where they are more than a prefix: `/entry.sh bash -c "..."`."""
 
 
-def shell_text(words: Sequence[str]) -> ShellText | None:
-    """The text that a shell is given within the words that a container is started with; None where none is."""
+def started_text(words: Sequence[str]) -> ShellText | None:
+    """The text that a shell is given within the words that a container is started with, also where these are just that
+    text; None where there is none."""
     if len(words) == 1 and " " in words[0].strip():
         return ShellText(words[0], [], [])
+    found = shell_text(words)
+    number = next((number for number, word in enumerate(words) if number and "\n" in word), None)
+    if found is not None or number is None or any(_is_python_code(words, each) for each in range(1, number + 1)):
+        return found
+    return ShellText(words[number], [], list(words[:number]))
+
+
+def shell_text(words: Sequence[str]) -> ShellText | None:
+    """The text that a shell is given within the words of a command; None where none is."""
     if words and os.path.basename(words[0]) in HANDED_A_TEXT:
         for number, word in enumerate(words[1:], 1):
             if _GIVEN_TEXT.match(word) and number + 1 < len(words):
@@ -42,14 +52,14 @@ def shell_text(words: Sequence[str]) -> ShellText | None:
     for number, word in enumerate(words[1:], 1):
         if _is_python_code(words, number):
             break
-        if "\n" in word or _is_shell_call(words, number):
+        if _is_shell_call(words, number):
             return ShellText(word, list(words[number + 2 :]), list(words[:number]))
     return None
 
 
 def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:
     """The simple commands in the words that a container is started with; what `sh -c` is given is taken apart."""
-    found = shell_text(words)
+    found = started_text(words)
     if found is None:
         yield from [list(words)] if words else []
         return

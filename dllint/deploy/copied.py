@@ -22,7 +22,7 @@ class Copied:
     """The files of the project that an image holds."""
 
     def __init__(self, image: Image, plan: Plan) -> None:
-        context = _context(image, plan)
+        context = context_of(image, plan)
         self._sources = [os.path.normpath(os.path.join(context, copy.source.lstrip("/"))) for copy in image.copies]
         self._image = image
 
@@ -38,7 +38,7 @@ class Copied:
         return is_open or self.holds(path) or any(_FETCHES.search(run.text) for run in self._image.runs)
 
 
-def _context(image: Image, plan: Plan) -> str:
+def context_of(image: Image, plan: Plan) -> str:
     """The folder that the image is most likely built from: the first in which all lies that it copies by name."""
     named = [copy.source for copy in image.copies if copy.source not in (".", "./", "*") and "$" not in copy.source]
     for folder in (image.file.folder, plan.root):

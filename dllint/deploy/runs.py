@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.code.language.modules import Module
-from dllint.deploy.command_words import PYTHON, called_modules, shell_text, without_prefix
+from dllint.deploy.command_words import PYTHON, called_modules, shell_text, started_text, without_prefix
 from dllint.deploy.entry_points import entry_point
 from dllint.deploy.environment import Environment
 from dllint.deploy.followed import InnerCommand, inner_of, inner_of_text
@@ -82,7 +82,7 @@ def started(
     depth: int = 0,
 ) -> Iterator[Started]:
     """What a container's words start, also by scripts and Makefiles of the project, which are gone into."""
-    found = shell_text(words) if depth < _DEEPEST else None
+    found = None if depth >= _DEEPEST else shell_text(words) if depth else started_text(words)
     if found is not None:
         # At first, some of its variables may be those of whoever starts the container.
         around = environment if depth else environment.opened()

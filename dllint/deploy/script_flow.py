@@ -87,6 +87,8 @@ class _Flow:
         self._top: list[Command] = []
         self._bodies: dict[str, list[Command]] = {}
         self._add([step for step in script if not step.is_handed])
+        self._active: list[str] = []
+        """The functions that are being run."""
         self._left = _MOST
         self._calls_unseen = False
         """Whether it comes to a command whose name nobody sees."""
@@ -186,15 +188,19 @@ class _Flow:
         words = self._words(step)
         self._calls_unseen = self._calls_unseen or self._is_unseen(step, words[0])
         body = self._bodies.get(words[0])
+        if words[0] in self._active:
+            return  # what a function does that calls itself is seen
         if body is None or depth >= _DEEPEST:
             yield Come(step, words, self._state.inner_environment(step.simple), choices)
             return
         outer = self._state.call(words[1:])
+        self._active.append(words[0])
         try:
             yield from self._through(body, choices, depth + 1)
         except _Ended:
             if _is_plain(step) and not choices:
                 raise
+        self._active.pop()
         self._state.leave(outer)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dllint.deploy.copied import context_of
 from dllint.deploy.demand import Demand
 from dllint.deploy.environment import Environment
 from dllint.deploy.images import built_for
@@ -61,7 +63,17 @@ class Training:
     @cached_property
     def started(self) -> list[Started]:
         """The simple commands that run in it."""
-        return list(started(self.words, self.workload.folder, self.plan, self.environment))
+        return list(started(self.words, self._folder, self.plan, self.environment))
+
+    @property
+    def _folder(self) -> str:
+        """Where the files that its command names are looked for first: the folder that its image is built from, if that
+        lies within the one that it is started from."""
+        image = built_for(self.workload, self.plan)
+        if image is None:
+            return self.workload.folder
+        context = context_of(image, self.plan)
+        return context if context.startswith(os.path.join(self.workload.folder, "")) else self.workload.folder
 
     @cached_property
     def environment(self) -> Environment:
