@@ -245,6 +245,14 @@ def test_what_runs_in_the_same_program_may_change_its_options(tmp_path: Path, im
     assert "?" in workers(tmp_path, {**files, "main.py": imports + PROGRAM.replace("CHANGE", change)})
 
 
+@pytest.mark.parametrize(
+    ("more", "known"), [("[]", {4}), ("[], namespace=args", {"?", 4}), ("[], args", {"?", 4}), ("**GIVEN", {"?", 4})]
+)
+def test_another_parser_makes_a_namespace_of_its_own(tmp_path: Path, more: str, known: set[object]) -> None:
+    change = f"more, _ = parser.parse_known_args({more})\n    more.workers = len(more.names)"
+    assert workers(tmp_path, {"main.py": "GIVEN = {}\n" + PROGRAM.replace("CHANGE", change)}) == known
+
+
 def test_what_imports_the_program_may_change_its_options(tmp_path: Path) -> None:
     files = {"fixing.py": FIXING, "start.py": "import fixing\nimport main\n", "main.py": PROGRAM}
     assert "?" in workers(tmp_path, {**files, "main.py": PROGRAM.replace("CHANGE", "pass")})

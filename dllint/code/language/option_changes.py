@@ -16,7 +16,19 @@ from dllint.code.language.modules import Module
 from dllint.code.language.option_holders import COPIES, Holder, holders_on_the_way, is_another, is_where_made
 from dllint.code.language.scopes import Scope, dotted, last_name
 from dllint.code.language.stored_by_text import stored_by_text
-from dllint.code.language.values import Derived, Frame, Unknown, Value, Values, by_default, is_unknown, merge
+from dllint.code.language.values import (
+    ClassRef,
+    Derived,
+    Frame,
+    Instance,
+    Product,
+    Unknown,
+    Value,
+    Values,
+    by_default,
+    is_unknown,
+    merge,
+)
 
 if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
@@ -257,11 +269,13 @@ def _is_made(ev: Evaluator, used: _Use, value: Value, change: _Change) -> bool |
     write, scope = change
     if _is_of_copy(write, scope) and not used.holders_of(change):
         return False if used.scope is scope else None
-    holders = ev.infer(write.target.value, Frame(scope))
-    if len(holders) != 1 or holders[0].key != used.namespace.key:
-        return None
     if is_another(ev, used.namespace, write, scope):
         return False
+    holders = ev.infer(write.target.value, Frame(scope))
+    if holders and all(isinstance(holder, (ClassRef, Instance, Product)) for holder in holders):
+        return False
+    if len(holders) != 1 or holders[0].key != used.namespace.key:
+        return None
     if used.is_behind(change):
         return True
     ev.assumed.append((dotted(write.target), value))

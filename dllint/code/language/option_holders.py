@@ -164,14 +164,25 @@ def is_where_made(namespace: Derived, write: AttributeWrite, scope: Scope) -> bo
 
 
 def is_another(ev: Evaluator, namespace: Derived, write: AttributeWrite, scope: Scope) -> bool:
-    """Whether something is stored on what another run of the same parsing has given: `one, two = parse(), parse()`."""
+    """Whether something is stored on what another parsing has given, or another run of the same: `one, two = parse(),
+    parse()`."""
     made = _given(write, scope)
     if len(made) != 1 or not isinstance(made[0].value, ast.Call):
         return False  # of what a function is passed, only one of several is seen
     others = ev.infer(write.target.value, Frame(scope))
-    if len(others) != 1 or not isinstance(others[0], Derived):
+    other = others[0] if len(others) == 1 else None
+    if not isinstance(other, Derived) or other.via != namespace.via:
         return False
-    return _is_parsed_anew(namespace) and _is_other_run(namespace.frame, others[0].frame)
+    if other.node is not namespace.node:
+        return not _goes_on(other.node) and not _goes_on(namespace.node)
+    return _is_parsed_anew(namespace) and _is_other_run(namespace.frame, other.frame)
+
+
+def _goes_on(parsing: ast.AST) -> bool:
+    """Whether a parsing may fill a namespace that another one has made: `parser.parse_args(rest, namespace=args)`."""
+    if not isinstance(parsing, ast.Call):
+        return True
+    return len(parsing.args) > 1 or any(keyword.arg in ("namespace", None) for keyword in parsing.keywords)
 
 
 def _is_parsed_anew(namespace: Derived) -> bool:
