@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -237,6 +237,10 @@ class Program:
     def importers(self, module: Module) -> list[Module]:
         """The module, and those that import it, directly or not, as far as last names tell."""
         return self._importing.importers(module)
+
+    def running_with(self, own: Collection[Module], others: Collection[Module]) -> list[Module]:
+        """Those of other modules that may run in one process with all of some: see `Importing.running_with`."""
+        return self._importing.running_with(own, others)
 
     def imported_by(self, module: Module) -> Iterator[Module]:
         """The modules of the project that a module imports, as far as last names tell."""

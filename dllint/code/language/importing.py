@@ -12,6 +12,8 @@ from dllint.patterns import pattern
 
 _MOST_IMPORTERS = 200
 _WORD = pattern(rb"\w+")
+_COMPUTED = (b"import_module", b"__import__", b"exec_module")
+"""What imports a module whose name is put together."""
 
 
 class Importing:
@@ -19,6 +21,7 @@ class Importing:
 
     def __init__(self, modules: Collection[Module]) -> None:
         self._modules = modules
+        self._starting_memo: dict[Module, set[Module]] = {}
 
     def importing(self, module: Module) -> list[Module]:
         """The modules that import this one."""
@@ -34,6 +37,36 @@ class Importing:
                     found[id(other)] = other
                     pending.append(other)
         return list(found.values())
+
+    def running_with(self, own: Collection[Module], others: Collection[Module]) -> list[Module]:
+        """Those of other modules that may run in one process with all of some: a script imports all of them."""
+        starts = self._starts(own) if others else set()
+        return [other for other in others if not starts or not starts.isdisjoint(self._starting(other))]
+
+    def _starts(self, modules: Collection[Module]) -> set[Module]:
+        """The modules by which all of some are imported; none where that is not known."""
+        common = set.intersection(*map(self._starting, modules))
+        return common if common.isdisjoint(self._by_computed_names) else set()
+
+    def _starting(self, module: Module) -> set[Module]:
+        if module not in self._starting_memo:
+            self._starting_memo[module] = self._leading_to([module])
+        return self._starting_memo[module]
+
+    def _leading_to(self, modules: Collection[Module]) -> set[Module]:
+        """Some modules, and all that import one of them, directly or not."""
+        found = set(modules)
+        pending = list(modules)
+        while pending:
+            new = set(self.importing(pending.pop())) - found
+            found |= new
+            pending.extend(new)
+        return found
+
+    @cached_property
+    def _by_computed_names(self) -> set[Module]:
+        """The modules that may import any other, by a name that they put together, with those that import them."""
+        return self._leading_to([module for module in self._modules if any(map(module.has, _COMPUTED))])
 
     def imported_by(self, module: Module) -> Iterator[Module]:
         """The modules that a module imports."""

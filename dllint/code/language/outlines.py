@@ -19,6 +19,8 @@ _NAME = pattern(rb"\w+(?=[ \t]*[\[(:])")
 _CLASS = pattern(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)?")
 _BASE = pattern(rb"(?<![\w.])([\w.]+)\s*(?:\[[^\[\]]*\]\s*)?(?=,|$|\()")
 _CONTINUED = (b"\\\n", b"\\\r\n")
+_MOST_IN_BRACKETS = 10_000
+"""Bytes of an import statement in brackets."""
 _IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_").union(range(128, 256))
 _WORD = pattern(rb"[\w\x80-\xff]+")
 _BETWEEN_WORDS = bytes(byte if byte in _IDENTIFIER else ord(" ") for byte in range(256))
@@ -96,8 +98,16 @@ def import_statements(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         end = data.find(b"\n", at)
         words = data[start : end if end >= 0 else len(data)].split(None, 1)
         if len(words) == 2 and words[0] in (b"from", b"import"):
-            yield words[0], words[1].partition(b"#")[0]
+            yield words[0], words[1].partition(b"#")[0] + _rest_in_brackets(data, words[1], end)
         at = data.find(b"import", end) if end >= 0 else -1
+
+
+def _rest_in_brackets(data: bytes, line: bytes, end: int) -> bytes:
+    """The further lines of `from package import (`."""
+    if end < 0 or b"(" not in line or b")" in line:
+        return b""
+    close = data.find(b")", end, end + _MOST_IN_BRACKETS)
+    return data[end:close] if close >= 0 else b""
 
 
 def defined_names(data: bytes) -> Iterator[bytes]:
