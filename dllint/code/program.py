@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dllint.code.language import classes
     from dllint.code.language.callers import Callers
     from dllint.code.language.evaluator import Evaluator
+    from dllint.code.language.hydra_configs import HydraConfig
     from dllint.code.language.members import Members
     from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
     from dllint.code.language.stored_by_text import ByText
@@ -64,6 +65,8 @@ class Program:
         self.methods_memo: dict[tuple[ClassScope, str, ClassScope | None], FunctionScope | None] = {}
         self.config_files: dict[str, Module | None] = {}
         """The config files that its code reads: see `config_files`."""
+        self.hydra_configs: dict[str, HydraConfig | None] = {}
+        """The configs that Hydra puts together for it: see `hydra_configs`."""
         self._pins: dict[str, Pins] = {}
 
     # What a project without Python need not even import

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dllint.deploy.command_words import simple_commands
-from dllint.deploy.hydra_files import files_of
 from dllint.deploy.loading import WITHOUT_WORKERS
 from dllint.deploy.nearest import closest, parts_of
 from dllint.deploy.told import is_written_in_place
@@ -61,8 +60,19 @@ def _is_told_none(run: ScriptRun, folder: str, plan: Plan) -> bool:
     paths = [word.rpartition("=")[2] for word in run.arguments]
     named = [(path, plan.called(os.path.basename(path), kind)) for path in paths for kind in (Kind.YAML, Kind.JSON)]
     files = [file for path, every in named if every and (file := closest(parts_of(path), every, folder)) is not None]
-    files += files_of(run, plan)
-    return {number for file in files for number in _WORKERS_SET.findall(file.data)} == {b"0"}
+    texts = [file.data for file in files] + _texts_of_hydra(run, plan)
+    return {number for text in texts for number in _WORKERS_SET.findall(text)} == {b"0"}
+
+
+def _texts_of_hydra(run: ScriptRun, plan: Plan) -> list[bytes]:
+    """The config files that Hydra puts together for a script, with the groups that its command chooses; none where it
+    is none, or one of them is not seen."""
+    if run.module is None or not run.module.has(b"hydra"):
+        return []
+    from dllint.code.language.hydra_mains import started
+
+    config = started(plan.program.evaluator, run.module, run.arguments)
+    return [file.source.data for file in config.files] if config is not None and config.is_whole else []
 
 
 def leaves_out(found: Training, plan: Plan) -> bool:

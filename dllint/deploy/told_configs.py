@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.code.language import config_files, config_keys
+from dllint.code.language import config_files, config_keys, hydra_mains
+from dllint.code.language.hydra_configs import HydraConfig, config_with
 from dllint.code.language.values import Const, Frame, Value, Values
 
 if TYPE_CHECKING:
@@ -16,15 +16,8 @@ if TYPE_CHECKING:
     from dllint.deploy.runs import ScriptRun
 
 _CONFIGS = (".yaml", ".yml", ".json")
-_NAMES = ("config_name", "cn")
-"""Hydra's options for the name of another config in the folder of its own one."""
-
-
-_FOLDERS = ("config_path", "cp")
-"""Those for another folder, from the script's own on."""
-_MORE = ("config_dir", "cd")
-"""Those for one more folder, in which nobody knows what is found."""
-_OPTIONS = (*_NAMES, *_FOLDERS, *_MORE, "config", "cfg", "conf", "c", "config_file")
+_HYDRA = ("config_name", "cn", "config_path", "cp", "config_dir", "cd")
+_OPTIONS = (*_HYDRA, "config", "cfg", "conf", "c", "config_file")
 """Options by which commands name a config, or the folder of all."""
 
 
@@ -58,7 +51,10 @@ class ToldConfigs:
         replaced = self._given.get(".".join(keys))
         if replaced is not None:
             return replaced
-        configs = [*self._named, *self._beside(value)]
+        config = config_with(value.node) if isinstance(value, Const) else None
+        if config is not None:
+            return self._text_of_hydra(config, keys)
+        configs = self._named
         held = (config_keys.value_at(config, keys) for config in configs)
         found = {str(each.value) for each in held if isinstance(each, ast.Constant)}
         if len(found) == 1:
@@ -81,19 +77,10 @@ class ToldConfigs:
         held = (config_files.named_by_a_command(self._ev, script, word, self._run.script) for word in named)
         return [each for each in held if each is not None]
 
-    def _beside(self, value: Value | None) -> Iterator[ast.Dict]:
-        """What the config holds that Hydra takes in the place of the one which a value comes from."""
-        if self._run.module is None or not isinstance(value, Const) or value.scope is None:
-            return
-        name, folder = self._first(_NAMES), self._first(_FOLDERS)
-        default = value.scope.module.absolute
-        if (not name and not folder) or any(option in self._given for option in _MORE):
-            return
-        home = os.path.join(os.path.dirname(self._run.module.absolute), folder) if folder else os.path.dirname(default)
-        place = os.path.join(home, name or os.path.basename(default))
-        places = [place] if place.endswith(_CONFIGS) else [f"{place}.yaml", f"{place}.yml"]
-        held = (config_files.of_project(self._ev, each) for each in places)
-        yield from (each for each in held if each is not None)
-
-    def _first(self, options: tuple[str, ...]) -> str:
-        return next((self._given[option] for option in options if option in self._given), "")
+    def _text_of_hydra(self, config: HydraConfig, keys: Sequence[str]) -> str | None:
+        """What a command leaves in the place of an entry of a config that Hydra puts together."""
+        if self._run.module is None or not self._run.arguments:
+            return None
+        told = hydra_mains.told(self._ev, self._run.module, config.folder, config.config_name, self._run.arguments)
+        found = config_keys.value_at(told.held, keys) if told is not None else None
+        return str(found.value) if isinstance(found, ast.Constant) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from dllint.code.language.links import scope_of
+from dllint.code.language.links import scope_of, written_in
 from dllint.code.language.scopes import FunctionScope
 from dllint.code.language.values import UNKNOWNS, Collection, Const, Frame, Function, Product, Values
 
@@ -20,7 +20,7 @@ def constant(_ev: Evaluator, node: ast.Constant, frame: Frame) -> Values:
     """A number, a text, None ..."""
     if isinstance(node.value, int) and node.value.bit_length() > _MOST_BITS:
         return UNKNOWNS
-    return (Const(node.value, node, frame.scope),)
+    return (Const(node.value, node, written_in(node) or frame.scope),)
 
 
 def function(_ev: Evaluator, node: ast.Lambda, frame: Frame) -> Values:
@@ -36,6 +36,8 @@ def sequence(_ev: Evaluator, node: ast.List | ast.Tuple | ast.Set, frame: Frame)
 
 def mapping(_ev: Evaluator, node: ast.Dict, frame: Frame) -> Values:
     """A dict, key by key."""
+    home = written_in(node)
+    frame = frame if home is None else Frame(home)
     return (Collection("dict", node, frame, tuple(node.values), tuple(node.keys)),)
 
 

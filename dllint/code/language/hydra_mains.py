@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dllint.code.language.config_files import changes, held_by
+from dllint.code.language.config_files import changes
+from dllint.code.language.hydra_configs import HydraConfig, config_of
+from dllint.code.language.modules import Module
 from dllint.code.language.scopes import FunctionScope, last_name
 from dllint.code.language.spelling import VARIABLE, spelled
 from dllint.code.language.values import Const, External, Frame, Product, Values
@@ -16,42 +18,80 @@ if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
 
 _MAIN = "hydra.main"
-_SUFFIXES = (".yaml", ".yml")
+_NAMES = ("config-name", "cn")
+"""Hydra's options for the name of another config."""
+_FOLDERS = ("config-path", "cp")
+"""Those for another folder, from the script's own on."""
+_MORE = ("config-dir", "cd")
+"""Those for one more folder, in which nobody knows what is found."""
 
 
 def config(ev: Evaluator, name: str, scope: FunctionScope) -> Values:
-    """The config that the first parameter of a Hydra script is, as its file says it; empty if nothing tells.
+    """The config that the first parameter of a Hydra script is, as its files say it; empty if nothing tells.
 
-    What the command line may override counts as not overridden, like the defaults of other options. What other files
-    of a defaults list put in is not known.
+    What the command line may override counts as not overridden, like the defaults of other options.
     """
     if not scope.parameters or scope.parameters[0].arg != name or changes(scope, [name]):
         return ()
     place = next((place for call in _decorators(ev, scope) for place in _primary(ev, call, scope)), None)
-    held = held_by(ev, place) if place is not None else None
-    if held is None or _may_be_replaced(held[0]):
-        return ()
-    return ev.infer(held[0], Frame(held[1].scope))
+    found = config_of(ev, *place, {}) if place is not None else None
+    return ev.infer(found.held, Frame(found.scope)) if found is not None else ()
+
+
+def started(ev: Evaluator, module: Module, arguments: Sequence[str]) -> HydraConfig | None:
+    """The config that Hydra gives to a script which is passed some words; None if it gives none, or nobody sees it."""
+    every = (scope for scope in module.scope.index().children.values() if isinstance(scope, FunctionScope))
+    mains = [scope for scope in every if "main" in scope.decorators]
+    places = [place for scope in mains for call in _decorators(ev, scope) for place in _primary(ev, call, scope)]
+    return told(ev, module, *places[0], arguments) if len(places) == 1 else None
+
+
+def told(ev: Evaluator, module: Module, folder: str, name: str, arguments: Sequence[str]) -> HydraConfig | None:
+    """The config that a command chooses in the place of one that the script names."""
+    options = _options(arguments)
+    if any(option in options for option in _MORE) or any(word.startswith("~") for word in arguments):
+        return None
+    path = next((options[option] for option in _FOLDERS if option in options), None)
+    if path is not None:
+        folder = os.path.normpath(os.path.join(os.path.dirname(module.absolute), path))
+    name = next((options[option] for option in _NAMES if option in options), name)
+    return config_of(ev, folder, name, overrides_in(arguments))
+
+
+def overrides_in(arguments: Sequence[str]) -> dict[str, str]:
+    """What a command says of groups and values, by their keys: `data=images`, `+data.num_workers=8`, which
+    is appended."""
+    pairs = (word.partition("=") for word in arguments if not word.startswith("-"))
+    return {key.replace("++", ""): value for key, equals, value in pairs if equals}
+
+
+def _options(arguments: Sequence[str]) -> dict[str, str]:
+    """Hydra's own options and their values."""
+    found: dict[str, str] = {}
+    for word, after in zip(arguments, [*arguments[1:], ""], strict=False):
+        name, equals, value = word.partition("=")
+        if name.startswith("-"):
+            found[name.lstrip("-")] = value if equals else after
+    return found
 
 
 def _decorators(ev: Evaluator, scope: FunctionScope) -> Iterator[ast.Call]:
     for node in getattr(scope.node, "decorator_list", ()):
         if isinstance(node, ast.Call) and last_name(node) == "main":
             around = Frame(scope.parent or scope)
-            if any(isinstance(value, External) and value.name == _MAIN for value in ev.infer(node.func, around)):
+            if any(isinstance(value, External) and value.name == _MAIN for value in ev.values(node.func, around)):
                 yield node
 
 
-def _primary(ev: Evaluator, call: ast.Call, scope: FunctionScope) -> Iterator[str]:
-    """The file that a script is started with, if both its folder and its name are constant."""
+def _primary(ev: Evaluator, call: ast.Call, scope: FunctionScope) -> Iterator[tuple[str, str]]:
+    """The folder and the name of the config that a script is started with, if both are constant."""
     given = {k.arg: k.value for k in call.keywords} | dict(zip(("config_path", "config_name"), call.args, strict=False))
     around = Frame(scope.parent or scope)
     parts = [_text(ev, given[option], around) for option in ("config_path", "config_name") if option in given]
     if len(parts) != 2 or any(not part or VARIABLE in part for part in parts):
         return
-    base = os.path.normpath(os.path.join(os.path.dirname(scope.module.absolute), *parts))
-    places = [base] if base.endswith(_SUFFIXES) else [base + suffix for suffix in _SUFFIXES]
-    yield from (place for place in places if os.path.isfile(place))
+    folder, config_name = parts
+    yield os.path.normpath(os.path.join(os.path.dirname(scope.module.absolute), folder)), config_name
 
 
 def _text(ev: Evaluator, node: ast.expr, frame: Frame) -> str:
@@ -65,23 +105,3 @@ def _text(ev: Evaluator, node: ast.expr, frame: Frame) -> str:
     if isinstance(value, Const):
         return value.value if isinstance(value.value, str) else ""
     return spelled(ev, node, frame)
-
-
-def _may_be_replaced(mapping: ast.Dict) -> bool:
-    """Whether the defaults list names groups that the file itself speaks of: the order says which of them wins."""
-    entries = _entries(mapping)
-    listed = entries.pop("defaults", None)
-    items = [_entries(item) for item in getattr(listed, "elts", ()) if isinstance(item, ast.Dict)]
-    return any(_goes_to(group) in entries for item in items for group in item)
-
-
-def _goes_to(group: str) -> str:
-    """The key that an entry of a defaults list puts something under: of `override data/crops@train.data` "train"."""
-    place = group.rpartition(" ")[2].rpartition("@")[2]
-    return place.replace("/", ".").strip(".").partition(".")[0]
-
-
-def _entries(mapping: ast.Dict) -> dict[str, ast.expr]:
-    """What stands under the keys of a mapping."""
-    pairs = zip(mapping.keys, mapping.values, strict=True)
-    return {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}

@@ -94,6 +94,17 @@ def set_parent(node: ast.AST, around: ast.AST | None) -> None:
     linked.dll_parent = around
 
 
+def written_in(node: ast.AST) -> Scope | None:
+    """The scope of the file that `node` is written in, where it was put into the tree of another one."""
+    return getattr(node, "dll_home", None)
+
+
+def set_written_in(node: ast.AST, scope: Scope) -> None:
+    """Say in which file a node is written that is put into the tree of another one."""
+    linked: Any = node
+    linked.dll_home = scope
+
+
 def bound_by(generator: ast.comprehension, name: str) -> Any:
     """The binding of a name by `for name in ...` of a comprehension, if that binds it."""
     return getattr(generator, "dll_bound", {}).get(name)

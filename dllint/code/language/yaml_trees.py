@@ -40,7 +40,9 @@ class Expressions:
 
 def _scalar(node: Node) -> ast.expr:
     text = str(node.value)
-    if "${" in text or text == "???":
+    if "${" in text:
+        return placed(ast.Name(id=text, ctx=ast.Load()), node, node)  # as it is written, for who can look it up
+    if text == "???":
         return unknown(node)
     kind = node.tag.rpartition(":")[2]
     value: str | int | float | bool | None = text
