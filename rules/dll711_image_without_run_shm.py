@@ -99,10 +99,12 @@ def image_without_run_shm(training: Training) -> Iterator[Finding]:
         return
     if usage.is_sized_for_its_build(training):
         return
-    trains = "trains" if training.comes_to_it else "may train"
+    trains = "trains with" if training.comes_to_it else "may train with"
+    if not training.words:
+        trains = "holds code that starts"
     yield RULE.finding(
         workload.at,
-        f"This image {trains} with DataLoader workers, and nothing here runs it with more than 64 MB of /dev/shm",
+        f"This image {trains} DataLoader workers, and nothing here runs it with more than 64 MB of /dev/shm",
         help=workload.launcher.says(size_for(training)) + "; write that down where people look for it",
         related=workers,
         symbol=workload.name,

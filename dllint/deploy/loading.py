@@ -48,6 +48,11 @@ _OF_ITS_OWN = pattern(
     re.MULTILINE,
 )
 """A class of a trainer that derives from none: what it loads by stands in the project."""
+_LOADER_OF_ITS_OWN = pattern(
+    rb"^[ \t]*class[ \t]+(\w*DataLoader\w*)[ \t]*(?:\([ \t]*(?:object|(?:abc\.)?ABC)?[ \t]*\))?[ \t]*:", re.MULTILINE
+)
+"""A class that is called a loader and derives from none: it starts no workers but its own."""
+_NAMED_LOADER = pattern(rb"\w*(?:DataLoader|data_loader)\w*")
 _TOP = pattern(rb"[ \t(]*([A-Za-z_]\w*)")
 WITHOUT_WORKERS = ("transformers", "trl", "sentence_transformers", "setfit")
 """Libraries whose trainers have no workers unless `dataloader_num_workers` gives them some."""
@@ -100,7 +105,7 @@ def leaves_workers_out(plan: Plan) -> bool:
     own = _own_modules(plan)
     if not any(_has_trainer(module, plan) for module in own):
         return False
-    if any(_builds_loaders(module) or _imports(module, _OTHER_TRAINERS) for module in own):
+    if any(_builds_loaders(module, plan) or _imports(module, _OTHER_TRAINERS) for module in own):
         return False
     texts = [module.data for module in own] + [file.data for file in plan.of_kind(*_MAY_GIVE_WORKERS)]
     return not any(_WORKERS in text for text in texts)
@@ -132,11 +137,21 @@ class ByHand:
 
 
 def _speaks_of_loaders(module: Module, plan: Plan) -> bool:
-    return _has_trainer(module, plan) or _builds_loaders(module) or _imports(module, _WITH_LOADERS)
+    return _has_trainer(module, plan) or _builds_loaders(module, plan) or _imports(module, _WITH_LOADERS)
 
 
-def _builds_loaders(module: Module) -> bool:
-    return any(map(module.has, _LOADERS)) and _IN_CODE.search(module.data) is not None
+def _builds_loaders(module: Module, plan: Plan) -> bool:
+    if not any(map(module.has, _LOADERS)):
+        return False
+    named = {name for found in _IN_CODE.finditer(module.data) for name in _NAMED_LOADER.findall(found[0])}
+    return not named <= plan.shared(_own_loaders)
+
+
+def _own_loaders(plan: Plan) -> frozenset[bytes]:
+    """The names of the project's loaders that are none of torch."""
+    modules = plan.program.modules.by_file.values()
+    holding = (module for module in modules if module.has(b"DataLoader"))
+    return frozenset(name for module in holding for name in _LOADER_OF_ITS_OWN.findall(module.data))
 
 
 def _imports(module: Module, libraries: frozenset[str]) -> bool:

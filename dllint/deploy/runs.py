@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.code.language.modules import Module
+from dllint.deploy.checked_out import is_another_version
 from dllint.deploy.command_words import PYTHON, called_modules, shell_text, started_text, without_prefix
 from dllint.deploy.entry_points import entry_point
 from dllint.deploy.environment import Environment
@@ -14,7 +15,7 @@ from dllint.deploy.followed import InnerCommand, inner_of, inner_of_text
 from dllint.deploy.nearest import closest, parts_of
 from dllint.deploy.script_flow import Choices
 from dllint.deploy.tools import installs
-from dllint.records import dataclass
+from dllint.records import dataclass, replace
 
 if TYPE_CHECKING:
     from dllint.deploy.plan import Plan
@@ -87,8 +88,7 @@ def started(
         # At first, some of its variables may be those of whoever starts the container.
         around = environment if depth else environment.opened()
         inner = [*inner_of_text(found, folder, plan, around), InnerCommand(found.before, environment)]
-        for each in inner:
-            yield from started(each.words, folder, plan, each.environment, (*choices, *each.choices), depth + 1)
+        yield from _in_order(inner, folder, plan, choices, depth)
     elif words:
         yield from _started(words, folder, plan, environment, choices, depth)
 
@@ -109,8 +109,19 @@ def _started(
         return
     if not inner.is_all:
         yield Started(command, None, choices)
-    for each in inner.commands:
-        yield from started(each.words, folder, plan, each.environment, (*choices, *each.choices), depth + 1)
+    yield from _in_order(inner.commands, folder, plan, choices, depth)
+
+
+def _in_order(
+    commands: Sequence[InnerCommand], folder: str, plan: Plan, choices: Choices, depth: int
+) -> Iterator[Started]:
+    """What commands start one after another; scripts of another version of the code are none that anybody sees."""
+    is_other = False
+    for each in commands:
+        for found in started(each.words, folder, plan, each.environment, (*choices, *each.choices), depth + 1):
+            run = replace(found.run, module=None) if is_other and found.run is not None else found.run
+            yield found._replace(run=run)
+        is_other = is_other or is_another_version(each.words)
 
 
 def _python_run(command: Sequence[str], folder: str, plan: Plan) -> ScriptRun | None:
