@@ -84,14 +84,15 @@ def shm_missing(training: Training) -> Iterator[Finding]:
         return
     if any(flaw.kind is FlawKind.NOT_EFFECTIVE for flaw in workload.flaws):
         return
-    trains, severity = ("trains", None) if training.is_sure else ("may train", Severity.WARNING)
+    severity = None if training.is_sure else Severity.WARNING
     demand = training.demand
     needs = ""
     if demand is not None and 2 * demand.bytes > DEFAULT_SHM:  # else it is another loader, of unknown need
         needs = f"; its loader can need {demand.phrase}"
     yield RULE.finding(
         workload.at,
-        f"{training.subject} {trains} with PyTorch ({training.why}) on the default 64 MB of /dev/shm{needs}",
+        f"{training.subject} {training.verb(is_certain=training.is_sure)} PyTorch ({training.why})"
+        f" on the default 64 MB of /dev/shm{needs}",
         severity=severity,
         help=workload.launcher.says(size_for(training)),
         related=training.related(),

@@ -99,12 +99,10 @@ def image_without_run_shm(training: Training) -> Iterator[Finding]:
         return
     if usage.is_sized_for_its_build(training):
         return
-    trains = "trains with" if training.comes_to_it else "may train with"
-    if not training.words:
-        trains = "holds code that starts"
+    does = training.verb(is_certain=training.comes_to_it) if training.words else "holds code that starts"
     yield RULE.finding(
         workload.at,
-        f"This image {trains} DataLoader workers, and nothing here runs it with more than 64 MB of /dev/shm",
+        f"This image {does} DataLoader workers, and nothing here runs it with more than 64 MB of /dev/shm",
         help=workload.launcher.says(size_for(training)) + "; write that down where people look for it",
         related=workers,
         symbol=workload.name,

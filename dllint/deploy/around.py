@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from dllint.deploy.copied import Copied
 from dllint.deploy.loading import imports_torch
 from dllint.deploy.nearest import folders_in_common
+from dllint.deploy.told import says_training
 from dllint.patterns import pattern
 
 if TYPE_CHECKING:
+    from dllint.code.language.modules import Module
     from dllint.code.loaders.loader import Loader
     from dllint.deploy.images import Image
     from dllint.deploy.plan import Plan
@@ -60,7 +62,17 @@ class LoadersAround:
             return None
         from dllint.deploy.reached import called
 
-        return max(called(own), key=lambda loader: folders_in_common(folder, loader.module.absolute))
+        def witness(loader: Loader) -> tuple[bool, int]:
+            return loader.module in self._trained_with, folders_in_common(folder, loader.module.absolute)
+
+        return max(called(own), key=witness)
+
+    @cached_property
+    def _trained_with(self) -> set[Module]:
+        """What the scripts come to that are called trainings."""
+        every = self._plan.program.modules.by_file.values()
+        scripts = (module for module in every if says_training(os.path.basename(module.path)) and not module.is_test)
+        return {module for script in scripts for module in self._plan.reached_from(script)}
 
     def _around(self, image: Image | None) -> list[Loader]:
         if image is None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from dllint.deploy.around import LoadersAround
 from dllint.deploy.images import Image, bases_of, built_for, words_of
 from dllint.deploy.installed import brings_torch
+from dllint.deploy.library_trainers import library_trainer
 from dllint.deploy.loading import ByHand, has_no_loaders, leaves_workers_out, may_load, uses_loaders_of_others
 from dllint.deploy.no_workers import gives_none, leaves_out, switches_off
 from dllint.deploy.pages import session, speaks_of_else
@@ -26,7 +27,7 @@ from dllint.deploy.runs import ScriptRun, Started
 from dllint.deploy.shells import is_memory_given, is_shell_beside, is_to_work_in
 from dllint.deploy.stopped import stops_at_its_command
 from dllint.deploy.tested import RUNNERS, only_tests, runs_tests, tests_start_workers
-from dllint.deploy.told import is_called_a_trainer, is_tiny
+from dllint.deploy.told import is_called_a_trainer, is_tiny, says_training
 from dllint.deploy.tools import SERVES, is_tool, listens
 from dllint.deploy.training import Training
 from dllint.deploy.workload import Start, Workload
@@ -55,9 +56,6 @@ _LAUNCHING_MODULES = frozenset(
         "torchelastic.distributed.launch",
         "accelerate.commands.launch",
     }
-)
-_TRAINS = pattern(
-    r"(?:^|[/_.-])(?:pre|re)?(?:train|fine-?tune|finetuning|training|fit)(?:[/_.-]|$|er\b)", re.IGNORECASE
 )
 _NO_TRAINER = pattern(
     r"(?:^|[_.-])(?:infer(?:ence)?|predict(?:ion|or)?|serv(?:e|ing)|api|export|tensorboard|mlflow|(?:web[_-]?)?ui"
@@ -108,6 +106,7 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
     if not found.runs and _serves(commands):
         return None
     found.why = _why(workload, plan, image, commands, found)
+    found.does = "train with" if _says_so(found) or not found.starts_workers else "run"
     found.is_sure = found.is_sure and found.comes_to_it
     return found if found.why else None
 
@@ -115,6 +114,9 @@ def _training(workload: Workload, plan: Plan) -> Training | None:
 def _why(workload: Workload, plan: Plan, image: Image | None, commands: list[list[str]], found: Training) -> str:
     if found.starts_workers:
         return _why_by_workers(found)
+    script = library_trainer(found, plan)
+    if script:
+        return f"{script}, which it {_runs(found)}, trains by ultralytics, which starts DataLoader workers"
     folders = (plan.root,) if image is None else (plan.root, image.file.folder)
     if any(map(plan.shared(ByHand).trains_in, folders)) and not has_own_loaders(found):
         return ""
@@ -139,8 +141,11 @@ def _why_by_workers(found: Training) -> str:
     loader = next(loader for loader in found.loaders if loader.has_workers)
     file = os.path.basename(loader.loader.path)
     script = file if loader.run is None or loader.run.module is None else os.path.basename(loader.run.module.path)
-    runs = "runs" if found.comes_to_it else "may run"
-    return f"{script}, which it {runs}, starts DataLoader workers" + (f" in {file}" if script != file else "")
+    return f"{script}, which it {_runs(found)}, starts DataLoader workers" + (f" in {file}" if script != file else "")
+
+
+def _runs(found: Training) -> str:
+    return "runs" if found.comes_to_it else "may run"
 
 
 def _why_by_launcher(found: Training) -> str:
@@ -163,7 +168,7 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
         return ""
     if image is not None and (_holds_no_loaders(image, plan) or _is_made_to_serve(image, found, plan)):
         return ""
-    carries = f"its image, {name}, carries PyTorch" if name else "PyTorch is installed in its image"
+    carries = f"{_called(name, workload)} carries PyTorch" if name else "PyTorch is installed in its image"
     is_seen = any(run.module is not None for run in found.runs)
     if name and (_says_so(found) or is_seen):
         found.is_sure = not is_seen  # else its loaders would say how many workers they have
@@ -179,6 +184,12 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
     if found.beside is None:
         return carries if name else ""
     return f"{carries}, and {os.path.basename(found.beside.path)} starts DataLoader workers"
+
+
+def _called(name: str, workload: Workload) -> str:
+    """What messages call the image that carries torch: it may be what the project builds its own on."""
+    is_own = workload.image is not None and workload.image.value == name
+    return f"its image, {name}," if is_own else f"{name}, which its image is built on,"
 
 
 def _are_its_loaders(found: Training, plan: Plan) -> bool:
@@ -203,7 +214,7 @@ def _hands_on(run: ScriptRun, plan: Plan) -> bool:
 
 def _is_foreign(run: ScriptRun) -> bool:
     """Whether a module of somebody else's package runs, which is not called a training: `python -m picai_eval`."""
-    if run.module is not None or run.script in RUNNERS or "$" in run.script or _says_training(run.script):
+    if run.module is not None or run.script in RUNNERS or "$" in run.script or says_training(run.script):
         return False
     return ("-m", run.script) in pairwise(run.words)
 
@@ -215,7 +226,7 @@ def _is_for_training(found: Training, image: Image) -> bool:
 
 def _may_train_unseen(found: Training, plan: Plan) -> bool:
     """Whether scripts without a loader say that they train, and may get one from a library or from what is not seen."""
-    if not any(run.module is not None and _says_training(run.script) for run in found.runs):
+    if not any(run.module is not None and says_training(run.script) for run in found.runs):
         return False
     scripts = [run.module for run in found.runs if run.module is not None]
     return len(scripts) < len(found.runs) or may_load(scripts, plan)
@@ -243,7 +254,7 @@ def _is_made_to_serve(image: Image, found: Training, plan: Plan) -> bool:
 def _may_train(commands: list[list[str]], found: Training, image: Image | None) -> bool:
     """Whether a job of CI runs a script that says so, one that is not seen, or tests that start workers."""
     runs = [run for run in found.runs if not is_tool(list(run.words)) and run.script not in RUNNERS]
-    if any(_says_training(run.script) or (run.module is None and not _CHECKS.search(run.script)) for run in runs):
+    if any(says_training(run.script) or (run.module is None and not _CHECKS.search(run.script)) for run in runs):
         return True
     return any(map(runs_tests, commands)) and tests_start_workers(found, image)
 
@@ -305,7 +316,7 @@ def _launches(each: Started) -> bool:
 
 def _is_server(run: ScriptRun) -> bool:
     """Whether a script serves: it is called so, or is told where to listen and nobody sees what else it does."""
-    if _says_training(run.script):
+    if says_training(run.script):
         return False
     return SERVES.search(run.script) is not None or (run.module is None and listens(run.arguments))
 
@@ -318,8 +329,4 @@ def _serves(commands: list[list[str]]) -> bool:
 def _says_so(found: Training) -> bool:
     """Whether any of the commands is called a training, or starts one by a launcher."""
     scripts = [run.script for run in found.runs] + [word for command in found.commands for word in command[:2]]
-    return any(map(_says_training, scripts)) or any(map(_launches, found.started))
-
-
-def _says_training(script: str) -> bool:
-    return _TRAINS.search(script.removesuffix(".py").removesuffix(".sh")) is not None
+    return any(map(says_training, scripts)) or any(map(_launches, found.started))

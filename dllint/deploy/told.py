@@ -17,12 +17,20 @@ if TYPE_CHECKING:
 
 _TINY = "mnist"
 _CALLED_TRAINER = pattern(r"train(?:er|ing)?(?![a-z])", re.IGNORECASE)
-_TRAINS = pattern(rf"\b(?:from|import)[ \t]+(?:{'|'.join(WITHOUT_WORKERS)})\b(?s:.)*Trainer\(|\.backward\(")
+_TRAINING = pattern(rf"\b(?:from|import)[ \t]+(?:{'|'.join(WITHOUT_WORKERS)})\b(?s:.)*Trainer\(|\.backward\(")
+_CALLED_TRAINING = pattern(
+    r"(?:^|[/_.-])(?:pre|re)?(?:train|fine-?tune|finetuning|training|fit)(?:[/_.-]|$|er\b)", re.IGNORECASE
+)
 _IMPORTED = pattern(r"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _LOADS = pattern(r"num_workers|DataLoader|data_loader")
 _LOADER = "DataLoader("
 _MAY_HAVE_WORKERS = pattern(r"num_workers(?![\"']?[ \t]*[=:][ \t]*0\b)|data_loader|\*\*")
 """What gives loaders workers, or may do so unseen."""
+
+
+def says_training(script: str) -> bool:
+    """Whether a script, or another command, is called a training."""
+    return _CALLED_TRAINING.search(script.removesuffix(".py").removesuffix(".sh")) is not None
 
 
 def is_tiny(found: Training, plan: Plan) -> bool:
@@ -62,6 +70,6 @@ def is_written_in_place(found: Training, plan: Plan) -> bool:
     if _LOADER in text:
         if _MAY_HAVE_WORKERS.search(text) is not None:
             return False
-    elif _TRAINS.search(text) is None or _LOADS.search(text) is not None:
+    elif _TRAINING.search(text) is None or _LOADS.search(text) is not None:
         return False
     return all(map(starts_no_workers, _IMPORTED.findall(text)))

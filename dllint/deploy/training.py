@@ -31,6 +31,8 @@ class Training:
         self.plan = plan
         self.why = why
         """The evidence, for messages: "its image carries torch"."""
+        self.does = "train with"
+        """What it does with PyTorch, for messages: a script that is not called a training may only evaluate."""
         self.is_sure = True
         """False where the image alone says so (it carries torch, and nobody sees what runs in it) and no loader with
         workers is seen, or it may run in another container, that is given memory; also where a launcher starts one
@@ -44,6 +46,11 @@ class Training:
         """What it is, for messages: "service `trainer`", "this `docker run`"."""
         launcher, name = self.workload.launcher.name, self.workload.name
         return f"`{name}` ({launcher})" if name else f"this {launcher} container"
+
+    def verb(self, *, is_certain: bool) -> str:
+        """What it does, for messages: "trains with", "may run"."""
+        first, *rest = self.does.split()
+        return " ".join([f"{first}s", *rest]) if is_certain else f"may {self.does}"
 
     def related(self) -> list[Related]:
         """The places that shaped it, and the loader that needs the memory."""
