@@ -180,7 +180,9 @@ def _why_by_image(found: Training, plan: Plan, image: Image | None) -> str:
         return ""
     found.beside = plan.shared(LoadersAround).nearest_with_workers(image, workload)
     is_witness = found.beside is not None and not plan.shared(is_memory_given)
-    found.is_sure = is_witness and (bool(name) or bool(found.runs))  # a shell in an image with torch is for anything
+    # A shell in an image with torch is for anything, and so is a script of which nobody sees what it comes to.
+    is_hidden = any(each.is_inner for each in found.started)
+    found.is_sure = is_witness and (bool(name) or bool(found.runs)) and not is_hidden
     if found.beside is None:
         return carries if name else ""
     return f"{carries}, and {os.path.basename(found.beside.path)} starts DataLoader workers"

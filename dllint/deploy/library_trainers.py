@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from dllint.code.language.modules import Module
-
 if TYPE_CHECKING:
+    from dllint.code.language.modules import Module
     from dllint.deploy.plan import Plan
     from dllint.deploy.training import Training
 
-_LIBRARY = b"ultralytics"
+LIBRARY = "ultralytics"
 
 
 def library_trainer(found: Training, plan: Plan) -> str:
@@ -21,7 +20,7 @@ def library_trainer(found: Training, plan: Plan) -> str:
     """
     if not found.workload.gpus:
         return ""
-    scripts = (run.module for run in found.runs if run.module is not None and run.module.has(_LIBRARY))
+    scripts = (run.module for run in found.runs if run.module is not None and run.module.has(LIBRARY.encode()))
     return next((os.path.basename(script.path) for script in scripts if _trains(script, plan)), "")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.deploy.launchers import CODE_FRONT_ENDS, starts_in_a_cell
+from dllint.deploy.library_trainers import LIBRARY
 from dllint.deploy.texts import DeployFile
 from dllint.files import Kind
 
@@ -33,12 +34,14 @@ _UNSEEN = b"--env-file"
 
 
 def may_train(plan: Plan) -> bool:
-    """Whether a container of a project may train: it has loaders, calls a launcher itself, or a file has the words."""
+    """Whether a container of a project may train: it has loaders, calls a launcher itself, a file has the words,
+    or its code uses a library that trains by itself."""
     return (
         bool(plan.settings.training_images)
         or any(_says(data) for data in _texts(plan))
         or any(plan.program.modules_with(front_end.word) for front_end in CODE_FRONT_ENDS)
         or bool(plan.program.loaders)
+        or bool(plan.program.modules_with(LIBRARY))
     )
 
 

@@ -72,6 +72,8 @@ class Started(NamedTuple):
     """The Python script that it starts, if it does."""
     choices: Choices = ()
     """What decides whether it runs, as far as nobody sees how that ends: it may be left out."""
+    is_inner: bool = False
+    """Whether it stands in a script of the project, or another text, and not in the container's own words."""
 
 
 def started(
@@ -105,10 +107,10 @@ def _started(
     is_followed = run is None and depth < _DEEPEST and not (command and installs(command))
     inner = inner_of(command, folder, plan, around) if is_followed else None
     if inner is None:
-        yield Started(command, run, choices)
+        yield Started(command, run, choices, is_inner=depth > 0)
         return
     if not inner.is_all:
-        yield Started(command, None, choices)
+        yield Started(command, None, choices, is_inner=depth > 0)
     yield from _in_order(inner.commands, folder, plan, choices, depth)
 
 

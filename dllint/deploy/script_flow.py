@@ -8,9 +8,9 @@ from typing import NamedTuple
 from dllint.deploy.commands import Command
 from dllint.deploy.environment import Environment
 from dllint.deploy.shell_state import ShellState, opens
-from dllint.deploy.shell_tests import ways_taken
+from dllint.deploy.shell_tests import holds, ways_taken
 from dllint.deploy.wrappers import words_before
-from dllint.syntax.shell_forks import Fork, Way, fails
+from dllint.syntax.shell_forks import Fork, Way, condition_of, fails
 
 _PASSING = ("set", "shift")
 _SOURCING = ("source", ".")
@@ -90,6 +90,8 @@ class _Flow:
         self._active: list[str] = []
         """The functions that are being run."""
         self._left = _MOST
+        self._status: bool | None = None
+        """How the last command ended."""
         self._calls_unseen = False
         """Whether it comes to a command whose name nobody sees."""
 
@@ -97,9 +99,14 @@ class _Flow:
         """Take in the functions of a script; what it does outside of these."""
         bodies: dict[str, list[Command]] = {}
         for step in script:
-            if step.function:
-                bodies.setdefault(step.function, []).append(step)
+            if not step.function:
+                continue
+            body = bodies.setdefault(step.function, [])
+            if body and _replaces(step, body[-1]):
+                body.clear()
+            body.append(step)
         self._bodies.update(bodies)
+        self._state.functions.update(bodies)
         top = [step for step in script if not step.function]
         self._top += top
         return top
@@ -127,6 +134,9 @@ class _Flow:
     def _through(self, steps: Iterable[Command], choices: Choices, depth: int) -> Iterator[Come]:
         """Go through the steps of a script or a function."""
         taken: dict[int, list[bool | None]] = {}
+        is_open = False
+        """Whether it may have ended before."""
+        self._status = True
         for step in steps:
             outcomes = [self._is_taken(way, taken) for way in step.ways]
             if False in outcomes:
@@ -137,14 +147,27 @@ class _Flow:
             unknown = [way for way, outcome in zip(step.ways, outcomes, strict=True) if outcome is None]
             here = _with(choices, unknown)
             yield from self._step(step, here, depth, is_certain=not here and _is_plain(step))
-            if not _ends(step):
-                continue
+            self._status = self._status_of(step) if not unknown else None
+            if not _ends(step) or (step.words[0].text == "return" and not depth):
+                continue  # outside of functions and sourced files, `return` fails
             if unknown or not _is_plain(step):
                 choices = _behind(step, choices, unknown)
-            elif step.words[0].text == "return" and step.function:
-                return
+                is_open = True
+            elif step.words[0].text == "return":
+                break
             else:
                 raise _Ended
+        self._status = None if is_open else self._status
+
+    def _status_of(self, step: Command) -> bool | None:
+        """How a command ends, as far as that is known: tests, functions, and `return`."""
+        simple = step.simple
+        if simple is None or not simple.words:
+            return None
+        texts = [word.text for word in simple.words]
+        if texts[0] == "return":
+            return self._status if len(texts) == 1 else texts[1] == "0" if texts[1].isdecimal() else None
+        return holds(condition_of(simple), self._state)
 
     def _is_taken(self, way: Way, taken: dict[int, list[bool | None]]) -> bool | None:
         """Whether a way is gone, as its fork is when it is come to for the first time."""
@@ -157,20 +180,29 @@ class _Flow:
         state, simple = self._state, step.simple
         if simple is not None:
             state.enter(simple.depth)
+            if is_certain and not simple.depth and state.lacks(simple):
+                raise _Ended
             state.heed(simple, is_certain=is_certain)
         if not step.words:
             return
         texts = step.texts
         if texts[0] in _PASSING and simple is not None:
-            state.pass_on(texts, is_certain=is_certain)
+            state.pass_on(simple, texts, is_certain=is_certain)
             return
         sourced = self._find(texts[1]) if texts[0] in _SOURCING and len(texts) > 1 else None
         if sourced is not None and depth < _DEEPEST:
-            yield from self._through(self._add([each for each in sourced if not each.is_handed]), choices, depth + 1)
+            yield from self._source([each for each in sourced if not each.is_handed], texts[2:], choices, depth)
             return
         if simple is not None and opens(simple):
             state.open()
         yield from self._run(step, choices, depth)
+
+    def _source(self, script: list[Command], passed: list[str], choices: Choices, depth: int) -> Iterator[Come]:
+        """Go through a sourced file, which may be passed words of its own."""
+        outer = self._state.call(self._state.put_into(passed)) if passed else None
+        yield from self._through(self._add(script), choices, depth + 1)
+        if outer is not None:
+            self._state.leave(outer)
 
     def _is_unseen(self, step: Command, name: str) -> bool:
         """Whether nobody sees what a command runs, or whoever starts the script is to say it: `do_$MODE`."""
@@ -198,16 +230,24 @@ class _Flow:
         try:
             yield from self._through(body, choices, depth + 1)
         except _Ended:
-            if _is_plain(step) and not choices:
+            if _is_plain(step) and not choices and step.simple is not None and not step.simple.depth:
                 raise
         self._active.pop()
         self._state.leave(outer)
+        if step.simple is not None:
+            self._state.statuses[id(step.simple)] = self._status
 
 
 def _with(choices: Choices, unknown: list[Way]) -> Choices:
     """What decides about a command in a way that nobody sees taken."""
     known = {choice.fork for choice in choices}
     return (*choices, *(Choice(way.fork, frozenset({way.number})) for way in unknown if way.fork not in known))
+
+
+def _replaces(step: Command, before: Command) -> bool:
+    """Whether a step begins another body of the same function, which certainly takes the place of that before."""
+    simple, other = step.simple, before.simple
+    return simple is not None and other is not None and simple.body != other.body and not simple.ways
 
 
 def _is_plain(step: Command) -> bool:

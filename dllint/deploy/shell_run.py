@@ -28,8 +28,6 @@ _BUILDS = pattern(r"\bbuild\b[^|;&]*\s(?:-q|--quiet|--iidfile)\b")
 """A command that says the id of an image, and nothing else."""
 _DEEPEST = 4
 """Scripts within the words of scripts that are followed."""
-_MOST = 20_000
-"""Commands of one script; what has more is data."""
 
 
 def run(script: Script, file: DeployFile) -> list[Command]:
@@ -52,7 +50,7 @@ class _Run:
     def commands(self, source: Mapped, nesting: int) -> Iterator[Command]:
         """The commands of a script, and of the scripts in their words and here-documents."""
         before: Simple | None = None
-        for simple in simple_commands(source)[:_MOST]:
+        for simple in simple_commands(source):
             yield from self._command(simple, before, nesting)
             before = simple
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 
 from dllint.deploy.environment import Environment
 from dllint.patterns import pattern
@@ -13,9 +14,16 @@ _PASSED = pattern(r"\$(?:(\d)|\{(\d)\})")
 _DECLARING = frozenset({"export", "local", "declare", "readonly", "typeset"})
 _OWN = frozenset({"local", "declare", "typeset"})
 """These give a function a variable of its own."""
+_CHANGING = pattern(r"-\w*[lunAai]")
+"""Options of `declare` by which a value becomes another one than is written."""
 _READING = frozenset({"read", "getopts", "mapfile", "readarray", "unset", "printf", "let"})
 _UNSEEN_WORDS = frozenset({"eval", "source", "."})
 _DEFAULTS = (":-", "-", ":=", "=")
+_PART = pattern(r" ?(\d{1,4})(?::(\d{1,4}))?")
+"""Behind the colon of `${NAME:1:2}`: from where, and how many characters."""
+_LONGEST_CUT = 500
+_MOST_PASSED = 1_000
+"""Words of `"$@"` that are followed."""
 _LONGEST = 5_000
 """Characters of a value that is followed."""
 
@@ -33,6 +41,10 @@ class ShellState:
         self.passed = list(passed)
         """What the script or its function is passed, as far as it is left."""
         self.is_passed_known = True
+        self.functions: set[str] = set()
+        """The functions that the script defines."""
+        self.statuses: dict[int, bool | None] = {}
+        """How the calls of these end, by the ids of the commands; None where nobody sees it."""
         self._kept: dict[str, str | None] = {}
         """What variables held before the function that is being run made them its own."""
 
@@ -65,17 +77,31 @@ class ShellState:
             return part.source.text
         if part.kind is PartKind.SUBSTITUTION:
             return None
+        if part.name == "#" and part.source.text not in ("$#", "${#}"):
+            return None  # the length of a value
         value = self._named(part.name)
         default = part.default if part.default is not None else RawWord()
         if part.operator in ("", ":?", "?"):
             return value
-        if part.operator in _DEFAULTS:
-            return None if value is None else value or self.value_of(default)
-        if part.operator in (":+", "+"):
-            return None if value is None else self.value_of(default) if value else ""
-        if part.operator in (",,", "^^") and value is not None:
-            return value.lower() if part.operator == ",," else value.upper()
-        return None
+        if part.operator in (*_DEFAULTS, ":+", "+"):
+            is_filled = self._is_filled(part, value)
+            if is_filled is None:
+                return None
+            if part.operator in (":+", "+"):
+                return self.value_of(default) if is_filled else ""
+            return value if is_filled else self.value_of(default)
+        return None if value is None else _edited(value, part.operator, self.value_of(default))
+
+    def _is_filled(self, part: Part, value: str | None) -> bool | None:
+        """Whether a variable has what counts for its default: any value, or with a colon one that is not empty."""
+        if part.operator.startswith(":") or not part.name.isidentifier():
+            return None if value is None else bool(value)
+        return self.is_set(part.name)
+
+    def lacks(self, simple: Simple) -> bool:
+        """Whether a step asks for a variable that certainly has no value: `: "${MODE:?}"` ends the script."""
+        asked = (part for word in simple.words for part in word.parts if part.operator in (":?", "?"))
+        return any(self._is_filled(part, self._named(part.name)) is False for part in asked)
 
     def _named(self, name: str) -> str | None:
         """The value of a variable or a positional parameter."""
@@ -169,6 +195,8 @@ class ShellState:
             self._kept = {**{each: self.variable(each) for each in names}, **self._kept}
         for given in _assignments(simple):
             self._scopes[-1][given.name] = self._given(given) if is_certain else None
+        if name in _DECLARING and any(_CHANGING.match(word.text) for word in simple.words[1:2]):
+            self._scopes[-1].update({word.text.partition("=")[0]: None for word in simple.words[2:]})
         for each in _set_unseen(simple):
             self._scopes[-1][each] = None
         if name == "unset" and is_certain:
@@ -184,14 +212,18 @@ class ShellState:
         for scope in self._scopes:
             scope.clear()
 
-    def pass_on(self, words: Sequence[str], *, is_certain: bool) -> None:
+    def pass_on(self, simple: Simple, words: Sequence[str], *, is_certain: bool) -> None:
         """Take in `shift` or `set -- ...`; a default, under a condition that nobody sees, counts where nothing is
         passed."""
         if words[0] == "shift":
             number = int(words[1]) if len(words) > 1 and words[1].isdecimal() else 1
-            self.passed = self.passed[number:] if is_certain else self.passed
+            is_enough = number <= len(self.passed)  # else it fails, and changes nothing
+            self.passed = self.passed[number:] if is_certain and is_enough else self.passed
         elif words[1:2] == ["--"] and (is_certain or not self.passed):
-            self.passed = [word for word in self.put_into(words[2:]) if word]
+            seen = self.words_of(simple.words[2:])
+            given = seen if seen is not None else [word for word in self.put_into(words[2:]) if word]
+            self.passed = given[:_MOST_PASSED]
+            self.is_passed_known = self.is_passed_known and len(given) <= _MOST_PASSED
             return
         elif words[1:2] != ["--"]:
             return
@@ -205,6 +237,26 @@ class ShellState:
         before = self.variable(given.name) if given.adds else ""
         known = None if value is None or before is None else before + value
         return known if known is None or len(known) < _LONGEST else None
+
+
+def _edited(value: str, operator: str, given: str | None) -> str | None:
+    """What a variable gives by way of an operator that takes a part of its value, or changes its letters."""
+    if operator in (",,", "^^"):
+        return value.lower() if operator == ",," else value.upper()
+    if given is None:
+        return None
+    if operator == ":":
+        found = _PART.fullmatch(given)
+        end = int(found[1]) + int(found[2]) if found is not None and found[2] else None
+        return value[int(found[1]) : end] if found is not None else None
+    lengths = range(len(value) + 1) if len(value) < _LONGEST_CUT else ()
+    if operator in ("#", "##"):
+        cuts = [value[n:] for n in lengths if fnmatchcase(value[:n], given)]
+        return next(iter(cuts if operator == "#" else cuts[::-1]), value)
+    if operator in ("%", "%%"):
+        cuts = [value[:n] for n in lengths if fnmatchcase(value[n:], given)]
+        return next(iter(cuts[::-1] if operator == "%" else cuts), value)
+    return None
 
 
 def _is_unseen(word: str) -> bool:

@@ -8,10 +8,12 @@ from fnmatch import fnmatchcase
 
 from dllint.deploy.shell_state import ShellState
 from dllint.patterns import pattern
-from dllint.syntax.shell_forks import Condition, Fork, Joined, Not, Ran, Test, is_anything
+from dllint.syntax.shell_forks import RETURN, Condition, Fork, Joined, Not, Ran, Test, is_anything
 from dllint.syntax.shell_tree import PartKind, RawWord
 
 _NUMBER = pattern(r"[+-]?\d{1,15}")
+_ASKING = frozenset("(( [[ grep egrep fgrep command which type hash cmp diff pgrep".split())  # noqa: SIM905 - read better
+"""Commands that are run to ask something: nobody presumes that they succeed."""
 _FILE_TEST = pattern(r"-[a-zA-Z]")
 _MAGIC = pattern(r"[*?\[]")
 _BY_NUMBER: dict[str, Callable[[int, int], bool]] = {
@@ -38,8 +40,12 @@ def ways_taken(fork: Fork, state: ShellState) -> list[bool | None]:
 
 def _fits(fork: Fork, state: ShellState) -> Iterator[bool | None]:
     """For each way whether its own condition or pattern fits, whatever those before it do."""
+    if fork.items is not None:
+        words = state.words_of(fork.items)
+        yield words is None or bool(words)
+        return
     if fork.subject is None:
-        yield from (_holds(condition, state, presumes=fork.presumes) for condition in fork.conditions)
+        yield from (holds(condition, state, presumes=fork.presumes) for condition in fork.conditions)
         return
     value = state.value_of(fork.subject)
     for patterns in fork.patterns:
@@ -47,20 +53,34 @@ def _fits(fork: Fork, state: ShellState) -> Iterator[bool | None]:
         yield True if True in outcomes else None if None in outcomes else False
 
 
-def _holds(condition: Condition, state: ShellState, *, presumes: bool = False) -> bool | None:
+def holds(condition: Condition, state: ShellState, *, presumes: bool = False) -> bool | None:
+    """Whether a condition holds; None where that cannot be known.
+
+    `presumes`: whether a program that asks nothing is presumed to succeed.
+    """
     if isinstance(condition, bool):
         return condition
     if isinstance(condition, Ran):
-        return True if presumes else None
+        return (
+            state.statuses.get(id(condition.simple)) if condition.name in state.functions else _ran(condition, presumes)
+        )
     if isinstance(condition, Not):
-        return _opposite(_holds(condition.condition, state))
+        is_joined = isinstance(condition.condition, Joined)
+        return _opposite(holds(condition.condition, state, presumes=presumes and is_joined))
     if isinstance(condition, Test):
         return _test(list(condition.words), state, is_double=condition.is_double)
     return _joined(condition, state, presumes=presumes)
 
 
+def _ran(command: Ran, presumes: bool) -> bool | None:
+    """Whether a program is presumed to succeed: not one that is run to ask something, nor a script."""
+    if command.name == RETURN:
+        return False  # else the script does not come to what asks
+    return True if presumes and command.name not in _ASKING and "/" not in command.name else None
+
+
 def _joined(joined: Joined, state: ShellState, *, presumes: bool) -> bool | None:
-    outcomes = [_holds(each, state, presumes=presumes) for each in (joined.first, joined.second)]
+    outcomes = [holds(each, state, presumes=presumes) for each in (joined.first, joined.second)]
     if joined.is_either in outcomes:
         return joined.is_either
     return None if None in outcomes else not joined.is_either
@@ -140,6 +160,5 @@ def _matches(value: str | None, word: RawWord, state: ShellState) -> bool | None
         text = state.value_of(RawWord([part]))
         if text is None:
             return None
-        is_plain = part.quoted or part.kind is not PartKind.TEXT
-        glob += _MAGIC.sub(r"[\g<0>]", text) if is_plain else text
+        glob += _MAGIC.sub(r"[\g<0>]", text) if part.quoted else text.replace("[^", "[!")
     return None if value is None else fnmatchcase(value, glob)

@@ -26,6 +26,8 @@ _REDIRECTION = pattern(r"<<<|<<-?|&>>?|>>|>&|<&|<>|>\||[<>]")
 _LOOPS = frozenset({"while", "until"})
 _OPENERS = _LOOPS | {"if", "{"}
 _INNER = frozenset({"then", "else", "elif", "do", "!", "time"})
+_MOST_COMMANDS = 20_000
+"""Commands of one script; what has more is data."""
 _MOST_OPEN = 200
 """Control structures within one another that are followed."""
 _MOST_WAYS = 20
@@ -34,6 +36,7 @@ _CLOSED = {"fi": ("if",), "done": ("while", "until", "for", "select"), "esac": (
 """What closes a structure, and what opened it."""
 _NOT_READ = pattern(r"[()<>]|=~")
 """What stands in tests that are not taken apart."""
+_PROCESS = pattern(r"[<>]\(")
 _JOINT = pattern(r"&&|\|\|")
 _NO_PARAMETERS = pattern(r"\([ \t]*\)")
 
@@ -63,6 +66,8 @@ class _Open:
     """In how many subshells it is."""
     function: str = ""
     """The innermost function whose body, or part of whose body, it is."""
+    body: int = 0
+    """Tells that body from another one of the same name."""
     around: List = field(default_factory=List)
     """The list that it stands in."""
     fork: Fork | None = None
@@ -98,7 +103,7 @@ class _Reader(WordReader):
         is_tested = top.fork is not None and top.number < 0
         is_plain = top.is_plain and around.is_plain and not is_tested
         conditional = top.is_conditional or bool(around.joint)
-        return Simple(conditional, top.depth, ways, is_plain, top.function, is_apart=self._is_piped)
+        return Simple(conditional, top.depth, ways, is_plain, top.function, top.body, self._is_piped)
 
     # Lists
 
@@ -106,6 +111,9 @@ class _Reader(WordReader):
         """Read up to the end of the text, or to a closing parenthesis that nothing here opened."""
         text, size = self.text, len(self.text)
         while self.index < size:
+            if len(self.found) > _MOST_COMMANDS:
+                self.index = size
+                break
             blank = _BLANK.match(text, self.index)
             if blank:
                 self.index = blank.end()
@@ -188,6 +196,7 @@ class _Reader(WordReader):
             is_conditional=here.conditional or is_body or word != "(",
             depth=top.depth + (word == "("),
             function=self._named if is_body else top.function,
+            body=len(self.found) if is_body else top.body,
             around=self._list,
             fork=fork,
         )
@@ -214,7 +223,7 @@ class _Reader(WordReader):
         if double and self._current.is_empty:
             found = ARITHMETIC_END.search(self.text, self.index)
             self.index = found.end() if found else len(self.text)
-            self._list.take(Ran())
+            self._list.take(Ran("(("))
             return
         if self._opens[-1].is_matched:
             self.index += 1
@@ -285,8 +294,7 @@ class _Reader(WordReader):
         elif word in _OPENERS:
             self._open_structure(word, Fork(presumes=word in _LOOPS) if word != "{" else None)
         elif word in ("for", "select"):
-            self._open_structure(word)
-            self._read_loop()
+            self._read_loop(word)
         elif word == "case":
             self._read_case()
         elif word == "[[":
@@ -300,7 +308,7 @@ class _Reader(WordReader):
             return False
         fresh, current = self._fresh(), self._current
         current.conditional, current.ways, current.is_chosen = fresh.conditional, fresh.ways, fresh.is_chosen
-        current.depth, current.function = fresh.depth, fresh.function
+        current.depth, current.function, current.body = fresh.depth, fresh.function, fresh.body
         return True
 
     def _begin_way(self, word: str) -> None:
@@ -308,7 +316,9 @@ class _Reader(WordReader):
         top = self._opens[-1]
         if word == "!":
             self._list.is_negated = not self._list.is_negated
-        elif word != "time" and top.fork is not None and top.word != "case":
+        elif top.fork is not None and top.word in ("for", "select") and word == "do":
+            top.number, self._list = 0, List()
+        elif word != "time" and top.fork is not None and top.word in ("if", *_LOOPS):
             if word in ("then", "do"):
                 condition = Not(self._list.condition) if top.word == "until" else self._list.condition
                 top.fork.conditions.append(condition)
@@ -327,7 +337,7 @@ class _Reader(WordReader):
         end = self.text.find("]]", self.index)
         stop = len(self.text) if end < 0 else end
         text = self.source.cut(self.index, stop)
-        self._list.take(Ran() if end < 0 or _NOT_READ.search(text.text) else double_test(self._words_of(text)))
+        self._list.take(Ran("[[") if end < 0 or _NOT_READ.search(text.text) else double_test(self._words_of(text)))
         self.index = min(stop + 2, len(self.text))
 
     def _words_of(self, text: Mapped) -> list[RawWord]:
@@ -341,12 +351,17 @@ class _Reader(WordReader):
             words += [word] * bool(word.parts)
         return words
 
-    def _read_loop(self) -> None:
+    def _read_loop(self, word: str) -> None:
+        fork = Fork(items=[])
+        self._open_structure(word, fork)
         self._skip_blank()
         name = self.word().literal
         self._skip_blank()
         if name and self.text.startswith("in", self.index):
             self.index += 2
+            fork.items = self._current.words
+        else:
+            fork.items = None if not name else [_all_that_is_passed()]
         self._current.looped = name or ""
 
     def _read_case(self) -> None:
@@ -370,12 +385,16 @@ class _Reader(WordReader):
         """Read a redirection and its file, if one stands here."""
         if PLACEHOLDER.match(self.text, self.index):
             return False
+        process = self._process()
+        if process is not None:
+            self._current.words.append(process)
+            return True
         found = _REDIRECTION.match(self.text, self.index)
         if found is None:
             return False
         self.index = found.end()
         self._skip_blank()
-        word = self.word()
+        word = self._process() or self.word()
         if found[0] in ("<<", "<<-"):
             name = "".join(part.source.text for part in word.parts)
             quoted = any(part.quoted for part in word.parts)
@@ -386,6 +405,14 @@ class _Reader(WordReader):
         elif found[0] == "<":
             self._current.read_from.append(word)
         return True
+
+    def _process(self) -> RawWord | None:
+        """Read `<(command)` or `>(command)`, if that is what stands here."""
+        if not _PROCESS.match(self.text, self.index):
+            return None
+        parts: list[Part] = []
+        self._substitution(parts, True, self.index + 2, ")")
+        return RawWord(parts)
 
     def _read_documents(self) -> None:
         """Read the bodies of the here-documents that the last row opened."""
@@ -399,3 +426,8 @@ class _Reader(WordReader):
             if empty is not None and stop > start:
                 empty.body = self.source.cut(start, stop)
         self._awaited = []
+
+
+def _all_that_is_passed() -> RawWord:
+    """`"$@"`: what a `for` goes through that says nothing else."""
+    return RawWord([Part(PartKind.VARIABLE, Mapped("$@"), True, "@")])

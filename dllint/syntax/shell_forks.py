@@ -10,6 +10,8 @@ from dllint.syntax.shell_tree import RawWord, Simple
 _MOST_JOINED = 50
 """Commands of one list `a && b || c` whose outcomes are kept."""
 _TESTS = ("[", "test")
+RETURN = "return"
+"""What goes on behind it does so because it fails: outside of functions and sourced files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +22,13 @@ class Test:
     is_double: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class Ran:
     """A command of another kind, which may succeed or fail."""
+
+    name: str = ""
+    """Its program or function; `((` and `[[` for tests that are not taken apart."""
+    simple: Simple | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,9 @@ class Fork:
     patterns: list[list[RawWord]] = field(default_factory=list)
     """Of a `case`: those of its ways."""
     presumes: bool = False
-    """Whether a command of which nobody sees how it ends is presumed to succeed: `cd here && python train.py`."""
+    """Whether a command that asks nothing is presumed to succeed: `cd here && python train.py`."""
+    items: list[RawWord] | None = None
+    """Of a `for`: the words that it goes through; its body is the first way."""
     is_mixed: bool = False
     """Whether a way of a `case` may go on into another one: `;&`, `;;&`."""
     failing: set[int] = field(default_factory=set)
@@ -64,6 +73,8 @@ class Fork:
     @property
     def count(self) -> int:
         """How many ways there are; the last one is what remains, if the others may leave anything."""
+        if self.items is not None:
+            return 2
         if self.subject is None:
             return len(self.conditions) + 1
         return len(self.patterns) + (not any(is_anything(each) for way in self.patterns for each in way))
@@ -96,8 +107,6 @@ class List:
     is_plain: bool = True
     """Whether nothing else does."""
     length: int = 0
-    _both: Fork | None = None
-    """The fork of the last `&&`, if only tests stand before it."""
 
     def take(self, condition: Condition) -> None:
         """Take in how a command ends."""
@@ -112,17 +121,12 @@ class List:
     def join(self, operator: str) -> None:
         """Take in `&&` or `||`: the next command runs where what was read succeeds, or fails."""
         self.joint = operator
-        if operator == "&&":
-            self.is_plain = is_tested(self.condition)
-            fork = Fork([self.condition], presumes=True)
-            self.ways = (Way(fork, 0),) if isinstance(self.condition, (Test, Not, Joined, bool)) else ()
-            self._both = fork if self.is_plain else None
-        elif self._both is not None:
-            # `[ a ] && b || c`: an `if` with an `else`, as long as `b` does not fail.
-            self.ways, self._both = (Way(self._both, 1),), None
-            self.is_plain = False
-        else:
-            self.ways, self.is_plain = (Way(Fork([Not(self.condition)]), 0),), is_tested(self.condition)
+        # `[ a ] && b || c`: an `if` with an `else`, as long as `b` does not fail.
+        is_joined = isinstance(self.condition, Joined)
+        fork = Fork([self.condition], presumes=True)
+        if operator == "||":
+            fork = Fork([Not(self.condition)], presumes=is_joined)
+        self.ways, self.is_plain = (Way(fork, 0),), is_tested(self.condition)
 
 
 def is_tested(condition: Condition) -> bool:
@@ -131,7 +135,7 @@ def is_tested(condition: Condition) -> bool:
         return is_tested(condition.condition)
     if isinstance(condition, Joined):
         return is_tested(condition.first) and is_tested(condition.second)
-    return not isinstance(condition, Ran)
+    return not isinstance(condition, Ran) or condition.name == RETURN
 
 
 def condition_of(simple: Simple) -> Condition:
@@ -141,7 +145,7 @@ def condition_of(simple: Simple) -> Condition:
         words = simple.words[1:]
         closes = bool(words) and words[-1].text == "]"
         return Test(tuple(words[:-1] if closes else words))
-    return {"true": True, ":": True, "false": False}.get(name or "", Ran())
+    return {"true": True, ":": True, "false": False}.get(name or "", Ran(name or "", simple))
 
 
 def fails(simple: Simple) -> bool:

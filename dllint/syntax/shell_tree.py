@@ -93,6 +93,8 @@ class Simple:
     """Whether nothing but these, and the call of its function, decides whether it runs."""
     function: str = ""
     """The innermost function whose body it stands in."""
+    body: int = 0
+    """Tells the body of that function from another one of the same name."""
     is_apart: bool = False
     """Whether it runs beside the script, which goes on: in the background, or as a part of a pipe."""
     words: list[RawWord] = field(default_factory=list)

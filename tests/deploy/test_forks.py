@@ -48,7 +48,7 @@ def test_each_branch_is_a_way_of_one_fork(text: str) -> None:
         ("case $1 in '*') one;; esac", 2),
         (IF, 3),
         ("if a; then one; fi", 2),
-        ("a && one", None),
+        ("a && one", 2),
         ("[ a ] && one", 2),
         ("[ a ] && b || one", 2),
         ("while a; do one; done", 2),
@@ -107,6 +107,15 @@ def test_an_if_goes_one_way(passed: str, expected: list[str]) -> None:
         ('[ "${NONE:-${WORD}}" = yes ]', True),
         ('[ "${UPPER,,}" = yes ]', True),
         ('[ "${A:+set}" = set ]', True),
+        ('[ "${WORD:0:1}" = y ]', True),
+        ('[ "${WORD:1}" = es ]', True),
+        ('[ "${WORD#y}" = es ]', True),
+        ('[ "${WORD#-}" != "$WORD" ]', False),
+        ('[ "${DOTS##*.}" = c ]', True),
+        ('[ "${DOTS#*.}" = b.c ]', True),
+        ('[ "${DOTS%.*}" = a.b ]', True),
+        ('[ "${DOTS%%.*}" = a ]', True),
+        ('[ "${WORD/e/a}" = yas ]', None),
         ("true", True),
         ("false", False),
         ('[ "$UNKNOWN" = 1 ]', None),
@@ -122,7 +131,7 @@ def test_an_if_goes_one_way(passed: str, expected: list[str]) -> None:
     ],
 )
 def test_conditions(condition: str, expected: bool | None) -> None:
-    given: dict[str, str | None] = {"A": "1", "WORD": "yes", "UPPER": "YES", "UNKNOWN": None}
+    given: dict[str, str | None] = {"A": "1", "WORD": "yes", "UPPER": "YES", "DOTS": "a.b.c", "UNKNOWN": None}
     opposite = None if expected is None else not expected
     text = f"if {condition}; then one; else two; fi"
     assert (is_come_to(text, "one", given=given), is_come_to(text, "two", given=given)) == (expected, opposite)
