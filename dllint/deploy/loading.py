@@ -52,7 +52,7 @@ _LOADER_OF_ITS_OWN = pattern(
     rb"^[ \t]*class[ \t]+(\w*DataLoader\w*)[ \t]*(?:\([ \t]*(?:object|(?:abc\.)?ABC)?[ \t]*\))?[ \t]*:", re.MULTILINE
 )
 """A class that is called a loader and derives from none: it starts no workers but its own."""
-_NAMED_LOADER = pattern(rb"\w*(?:DataLoader|data_loader)\w*")
+_NAMED_LOADER = pattern(rb"(?<!\w)\w{0,60}(?:DataLoader|data_loader)\w*")
 _TOP = pattern(rb"[ \t(]*([A-Za-z_]\w*)")
 WITHOUT_WORKERS = ("transformers", "trl", "sentence_transformers", "setfit")
 """Libraries whose trainers have no workers unless `dataloader_num_workers` gives them some."""

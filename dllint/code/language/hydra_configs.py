@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.code.language.config_files import ConfigFile, held_by
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
 
 SUFFIXES = (".yaml", ".yml")
-_PACKAGE = pattern(r"(?:\s*\n|\s*#[^\n]*\n)*?\s*#\s*@package[ \t]+(\S+)")
+_PACKAGE = pattern(r"#[ \t]{0,9}@package[ \t]{1,9}([\w.]{1,200})")
 _REFERENCE = pattern(r"\$\{([\w.]+)\}")
 _SELF, _GLOBAL, _GROUP, _NONE = "_self_", "_global_", "_group_", "null"
 _Held = tuple[ast.Dict, Module]
@@ -207,7 +208,9 @@ class _Composer:
 
 def _said_by(module: Module, package: str) -> str:
     """The keys that a file says it is put under; else those that it is put under by default."""
-    found = _PACKAGE.match(module.source.text)
+    lines = (line.strip() for line in module.source.lines)
+    comments = takewhile(lambda line: line.startswith("#"), (line for line in lines if line))
+    found = next((found for line in comments if (found := _PACKAGE.match(line)) is not None), None)
     return package if found is None or found[1] == _GROUP else _under("", found[1])
 
 
