@@ -34,12 +34,6 @@ class Environment:
             return self.values[name]
         return None if self.is_open or _GIVEN_BY_THE_SYSTEM.fullmatch(name) else ""
 
-    def value_of(self, reference: str) -> str | None:
-        """What `$MODE` or `${MODE:-train}` gives; None where that cannot be known, or for another text."""
-        found = _REFERENCE.fullmatch(reference)
-        value = self.get(found[1] or found[2]) if found is not None else None
-        return value or found[3] or "" if found is not None and value is not None else None
-
     def put_into(self, words: Sequence[str]) -> list[str]:
         """Words with the values of variables in the place of these, where they are set and known."""
         return [_REFERENCE.sub(self._put, word) for word in words] if self.values else list(words)

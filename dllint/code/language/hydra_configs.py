@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator, Mapping
-from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from dllint.code.language.config_files import ConfigFile, held_by
 from dllint.code.language.config_keys import value_at
+from dllint.code.language.hydra_defaults import (
+    NONE,
+    SELF,
+    Entry,
+    entry_of,
+    keys_of,
+    listed,
+    package_of,
+    pairs_of,
+    under,
+)
 from dllint.code.language.links import scope_of, set_written_in, written_in
 from dllint.code.language.modules import Module
 from dllint.code.language.scopes import ModuleScope, Scope
@@ -24,9 +34,7 @@ if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
 
 SUFFIXES = (".yaml", ".yml")
-_PACKAGE = pattern(r"#[ \t]{0,9}@package[ \t]{1,9}([\w.]{1,200})")
 _REFERENCE = pattern(r"\$\{([\w.]+)\}")
-_SELF, _GLOBAL, _GROUP, _NONE = "_self_", "_global_", "_group_", "null"
 _Held = tuple[ast.Dict, Module]
 """The mapping that a file holds, and the file."""
 _MOST_FILES = 60
@@ -87,23 +95,6 @@ def config_with(node: ast.AST) -> HydraConfig | None:
     return module if isinstance(module, HydraConfig) else None
 
 
-class _Entry(NamedTuple):
-    """What an entry of a defaults list names."""
-
-    group: str
-    """The folder, from that of the whole config on."""
-    config: str
-    package: str
-    """The keys that it is put under, below those of the file that names it, if its own file says nothing else."""
-    key: str = ""
-    """By what the command, or another file, chooses something else; empty where that can't be."""
-    is_packaged: bool = False
-    """Whether the entry says under which keys, whatever its file says."""
-    is_optional: bool = False
-    overrides: bool = False
-    """Whether it says what another entry is to choose."""
-
-
 @dataclass(slots=True)
 class _Part:
     """A mapping of the config that is being put together."""
@@ -127,7 +118,7 @@ class _Composer:
 
     def config(self, name: str) -> HydraConfig | None:
         primary = self._file("", name)
-        if primary is None or not self._add(primary, "", _said_by(primary[1], ""), 0) or not self._append():
+        if primary is None or not self._add(primary, "", package_of(primary[1], ""), 0) or not self._append():
             return None
         others = ((key, value) for key, value in self._overrides.items() if key not in self._asked)
         for key, value in (*others, *self._appended.items()):
@@ -142,8 +133,8 @@ class _Composer:
         for key, config in {**others, **self._appended}.items():
             group, _, package = key.partition("@")
             file = self._file(group, config) if "." not in group else None
-            place = package and _under("", package)
-            if file is not None and not self._add(file, group, place or _said_by(file[1], _keys(group)), 0):
+            place = package and under("", package)
+            if file is not None and not self._add(file, group, place or package_of(file[1], keys_of(group)), 0):
                 return False
         return True
 
@@ -159,14 +150,14 @@ class _Composer:
         if depth > _DEEPEST or len(self._files) >= _MOST_FILES:
             return False
         self._files.append(module)
-        listed = _listed(held)
+        items = listed(held)
         is_mixed = False
-        says_where = any(isinstance(item, ast.Constant) and item.value == _SELF for item in listed)
-        for item in listed:
-            if isinstance(item, ast.Constant) and item.value == _SELF:
+        says_where = any(isinstance(item, ast.Constant) and item.value == SELF for item in items)
+        for item in items:
+            if isinstance(item, ast.Constant) and item.value == SELF:
                 self._merge(held, module, package)
                 continue
-            entry = _entry_of(item, group)
+            entry = entry_of(item, group)
             if entry is None or not self._add_entry(entry, package, depth):
                 return False
             is_mixed = is_mixed or not entry.overrides
@@ -174,7 +165,7 @@ class _Composer:
             self._merge(held, module, package, is_sure=not is_mixed)
         return True
 
-    def _add_entry(self, entry: _Entry, parent: str, depth: int) -> bool:
+    def _add_entry(self, entry: Entry, parent: str, depth: int) -> bool:
         if entry.group.startswith("hydra"):
             return True
         if entry.overrides:
@@ -182,12 +173,13 @@ class _Composer:
             return True
         self._asked.add(entry.key)
         config = self._overrides.get(entry.key, entry.config) if entry.key else entry.config
-        if config == _NONE:
+        if config == NONE:
             return True
         file = self._file(entry.group, config)
-        package = _under(parent, entry.package)
+        package = under(parent, entry.package)
         if file is not None:
-            return self._add(file, entry.group, package if entry.is_packaged else _said_by(file[1], package), depth + 1)
+            package = package if entry.is_packaged else package_of(file[1], package)
+            return self._add(file, entry.group, package, depth + 1)
         if entry.is_optional:
             return True
         self._is_whole = False
@@ -206,63 +198,9 @@ class _Composer:
         _merge_into(part, held, module.scope, is_sure=is_sure)
 
 
-def _said_by(module: Module, package: str) -> str:
-    """The keys that a file says it is put under; else those that it is put under by default."""
-    lines = (line.strip() for line in module.source.lines)
-    comments = takewhile(lambda line: line.startswith("#"), (line for line in lines if line))
-    found = next((found for line in comments if (found := _PACKAGE.match(line)) is not None), None)
-    return package if found is None or found[1] == _GROUP else _under("", found[1])
-
-
-def _under(parent: str, package: str) -> str:
-    """The keys of a package, below those of the file that names it."""
-    if package == _GLOBAL or package.startswith(_GLOBAL + "."):
-        return package.removeprefix(_GLOBAL).removeprefix(".")
-    below = package.removeprefix("_here_").removeprefix(".")
-    return f"{parent}.{below}".strip(".")
-
-
-def _listed(held: ast.Dict) -> list[ast.expr]:
-    """The defaults list of a file."""
-    found = next((value for name, value in _pairs(held) if name == "defaults"), None)
-    return found.elts if isinstance(found, ast.List) else []
-
-
-def _entry_of(item: ast.expr, group: str) -> _Entry | None:
-    """`data: images`, `optional data@train: images`, `base`; None for one that is not followed."""
-    if isinstance(item, ast.Constant) and isinstance(item.value, str):
-        where, _, package = item.value.partition("@")
-        folder, name = os.path.split(where)
-        if where.startswith("/") and group and not package:
-            return None  # under which keys is not followed
-        return _Entry(_place(folder, group), name, package or _keys(folder), is_packaged=bool(package))
-    written, value = next(_pairs(item), ("", item)) if isinstance(item, ast.Dict) else ("", item)
-    words = written.split()
-    if not words or not isinstance(value, ast.Constant):
-        return None
-    where, at, package = words[-1].partition("@")
-    place = _place(where, group)
-    config = _NONE if value.value is None else str(value.value)
-    if "override" in words[:-1]:
-        return _Entry(place, config, "", words[-1].lstrip("/"), overrides=True)
-    if where.startswith("/") and group and not package:
-        return None
-    is_optional = "optional" in words[:-1]
-    return _Entry(place, config, package or _keys(where), f"{place}{at}{package}", bool(package), is_optional)
-
-
-def _keys(folder: str) -> str:
-    return folder.strip("/").replace("/", ".")
-
-
-def _place(folder: str, group: str) -> str:
-    """The folder of a group, as an entry in a file of another group names it."""
-    return folder.strip("/") if folder.startswith("/") else os.path.join(group, folder).strip("/")
-
-
 def _merge_into(part: _Part, held: ast.Dict, home: ModuleScope, *, is_sure: bool, depth: int = 0) -> None:
     """Put the entries of a mapping in: over those before, or in the place of what is unknown if that is not sure."""
-    for name, value in _pairs(held):
+    for name, value in pairs_of(held):
         if name == "defaults" and depth == 0:
             continue
         before = part.entries.get(name)
@@ -277,15 +215,6 @@ def _merge_into(part: _Part, held: ast.Dict, home: ModuleScope, *, is_sure: bool
             part.entries[name] = _at_home(value, home) if before is None or is_sure else _unknown()
 
 
-def _pairs(held: ast.Dict) -> Iterator[tuple[str, ast.expr]]:
-    """The entries of a mapping by their names, those of merge keys (`<<: *base`) first."""
-    pairs = list(zip(held.keys, held.values, strict=True))
-    for key, value in pairs:
-        if key is None and isinstance(value, ast.Dict):
-            yield from _pairs(value)
-    yield from ((str(key.value), value) for key, value in pairs if isinstance(key, ast.Constant))
-
-
 def _at_home(node: ast.expr, home: Scope, depth: int = 0) -> ast.expr:
     """A copy of a node that knows the file that it is written in."""
     made: ast.expr
@@ -294,7 +223,7 @@ def _at_home(node: ast.expr, home: Scope, depth: int = 0) -> ast.expr:
     elif isinstance(node, ast.List) and depth < _DEEPEST:
         made = ast.List(elts=[_at_home(each, home, depth + 1) for each in node.elts], ctx=ast.Load())
     elif isinstance(node, ast.Dict) and depth < _DEEPEST:
-        pairs = dict(_pairs(node))
+        pairs = dict(pairs_of(node))
         keys: list[ast.expr | None] = [ast.copy_location(ast.Constant(value=name), node) for name in pairs]
         made = ast.Dict(keys=keys, values=[_at_home(value, home, depth + 1) for value in pairs.values()])
     else:
