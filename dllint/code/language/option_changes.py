@@ -14,7 +14,8 @@ from dllint.code.language.folding import verdict
 from dllint.code.language.links import Block, block_of, parent, scope_of
 from dllint.code.language.modules import Module
 from dllint.code.language.option_holders import COPIES, Holder, holders_on_the_way, is_another, is_where_made
-from dllint.code.language.scopes import Scope, dotted, last_name
+from dllint.code.language.run_before import Way, happens
+from dllint.code.language.scopes import ModuleScope, Scope, dotted, last_name
 from dllint.code.language.stored_by_text import stored_by_text
 from dllint.code.language.values import (
     ClassRef,
@@ -61,11 +62,13 @@ def after_changes(
     if len(used.writes) > _MOST_WRITES:
         return (Unknown(name),)
     changes = [each for each in _changes(ev, module, name, used) if not _is_later(each[0].node, each[1], use)]
-    if not changes:
-        return default
     set_before = [change for change in changes if _is_set(ev, used, change)]
     if not all(_is_sure(ev, used, change) for change in set_before):
         return (Unknown(name),)
+    if not set_before and any(_is_set_by_function(ev, used, change) for change in used.writes):
+        return (Unknown(name),)
+    if not changes:
+        return default
     left: list[Values] = []
     for value in by_default(default):
         replaced = _replaced(ev, used, value, changes)
@@ -104,6 +107,11 @@ class _Use:
     def writes(self) -> list[_Change]:
         """What may be stored under the name of the option by the time that it is asked."""
         return list(_writes(self._ev, self.namespace.frame.scope.module, self.name, self.scopes))
+
+    @cached_property
+    def way(self) -> Way:
+        """The calls that lead to the use."""
+        return Way(self._ev, self.node, self._frame)
 
     @cached_property
     def _holders(self) -> list[Holder]:
@@ -168,6 +176,18 @@ def _is_set(ev: Evaluator, used: _Use, change: _Change) -> bool:
     if holders and all(holder.is_given_before(write) for holder in holders):
         return False
     return _is_made(ev, used, Unknown(used.name), change) is True
+
+
+def _is_set_by_function(ev: Evaluator, used: _Use, change: _Change) -> bool:
+    """Whether another function that gets the namespace may have stored something under the name before: `adjust(args)`
+    with `def adjust(given): given.workers = 4`. Replacements are taken into account wherever they stand."""
+    write, scope = change
+    if scope in used.scopes or isinstance(scope, ModuleScope) or _replaces(write) or _is_local(write, scope):
+        return False
+    frame = Frame(scope)
+    if all(value.key != used.namespace.key for value in ev.infer(write.target.value, frame)):
+        return False
+    return happens(ev, write.node, frame) and used.way.has_passed(scope)
 
 
 def _is_sure(ev: Evaluator, used: _Use, change: _Change) -> bool:
