@@ -275,6 +275,30 @@ def test_what_a_function_stores_elsewhere_or_later_changes_nothing(
     assert of_script(tmp_path, "import argparse\n" + ADJUSTING + place(script)) == {4}
 
 
+@pytest.mark.parametrize("place", [str, in_function])
+@pytest.mark.parametrize(
+    ("script", "known"),
+    [
+        ("opt = parse()\nvars(opt).update(workers=0)\nbuild(opt)", {"?"}),
+        ("opt = parse()\nvars(opt)['workers'] = 0\nbuild(opt)", {"?"}),
+        ("opt = parse()\nopt.__dict__['workers'] = 0\nbuild(opt)", {"?"}),
+        ("opt = parse()\ncfg = vars(opt)\ncfg['workers'] = 0\nbuild(opt)", {"?"}),
+        ("opt = parse()\ncfg = vars(opt)\ncfg.update({'workers': 0})\nbuild(opt)", {"?"}),
+        ("opt = parse()\nwhile opt.workers < 8:\n    opt.workers += 1\nbuild(opt)", {"?"}),
+        ("opt = parse()\nfor opt.workers in (0, 2):\n    build(opt)", {"?"}),
+        ("opt = parse()\nopt.workers /= 2\nbuild(opt)", {"?"}),
+        ("opt = parse()\nvars(opt)['others'] = 0\nbuild(opt)", {4}),
+        ("opt = parse()\nbuild(opt)\nvars(opt)['workers'] = 0", {4, "?"}),
+        ("opt = parse()\nif CHECKED:\n    vars(opt)['workers'] = 0\nbuild(opt)", {4, "?"}),
+        ("opt = parse()\nfor key in sys.argv:\n    setattr(opt, key, 0)\nbuild(opt)", {4, "?"}),
+    ],
+)
+def test_what_is_stored_by_a_text_or_in_a_loop_is_not_known(
+    tmp_path: Path, script: str, known: set[object], place: Callable[[str], str]
+) -> None:
+    assert of_script(tmp_path, place(script)) == known
+
+
 @pytest.mark.parametrize(
     ("main", "known"),
     [

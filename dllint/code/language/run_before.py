@@ -26,6 +26,12 @@ class Way:
         self._node = node
         self._frame = frame
 
+    def is_behind(self, node: ast.AST, scope: Scope) -> bool:
+        """Whether something that stands in a scope may have happened before."""
+        if scope in self._left:
+            return any(_precedes(node, left) for left in self._left[scope])
+        return isinstance(scope, ModuleScope) or self.has_passed(scope)
+
     def has_passed(self, scope: Scope) -> bool:
         """Whether a function may have run before: something that comes first calls it, or what calls it."""
         pending, seen = [scope], {scope}
@@ -88,7 +94,8 @@ def happens(ev: Evaluator, node: ast.AST, frame: Frame) -> bool:
     return all(folding.verdict(ev, test, frame) is not None for test in tests)
 
 
-def _precedes(call: ast.Call, left: ast.AST) -> bool:
-    """Whether a call comes first, or is an argument: `build(adjust(args))`."""
+def _precedes(node: ast.AST, left: ast.AST) -> bool:
+    """Whether something comes first, or is an argument: `build(adjust(args))`."""
+    start = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
     end = getattr(left, "end_lineno", 0), getattr(left, "end_col_offset", 0)
-    return (call.lineno, call.col_offset) < end and not block_of(call).excludes(block_of(left))
+    return start < end and not block_of(node).excludes(block_of(left))
