@@ -88,6 +88,27 @@ def restore(given):
 
 
 """
+ADJUSTING = """
+def adjust(given):
+    given.workers = 0
+    return given
+
+
+def adjust_by_way(given):
+    adjust(given)
+
+
+def adjust_for_windows(given):
+    if sys.platform == "win32":
+        given.workers = 0
+
+
+class Adjusting:
+    def __init__(self, given):
+        given.workers = int("2")
+
+
+"""
 FIXING = """
 import os
 
@@ -208,6 +229,90 @@ def test_where_the_value_is_not_known_nothing_is_said(
     helpers = HELPERS if "restore(" in script else HELPERS.partition("def restore")[0]
     kept = f"@functools.lru_cache\ndef kept():\n    return {parse}\n" if "kept()" in script else ""
     assert of_script(tmp_path, helpers + kept + place(script.replace("PARSE", parse))) == {"?"}
+
+
+@pytest.mark.parametrize("place", [str, in_function])
+@pytest.mark.parametrize(
+    "script",
+    [
+        "opt = parse()\nadjust(opt)\nbuild(opt)",
+        "opt = parse()\nopt = adjust(opt)\nbuild(opt)",
+        "opt = adjust(parse())\nbuild(opt)",
+        "opt = parse()\nbuild(adjust(given=opt))",
+        "opt = parse()\nadjust_by_way(opt)\nbuild_by_way(opt)",
+        "opt = parse()\nadjust(opt)\nTrainer(opt).run()",
+        "opt = parse()\nTrainer(opt).run()\nadjust(opt)\nTrainer(opt).run()",
+        "opt = parse()\nAdjusting(opt)\nbuild(opt)",
+        "opt = parse()\ndef adjust_it():\n    opt.workers = 0\nadjust_it()\nbuild(opt)",
+        "opt = parse()\nwith open(opt.log) as log:\n    adjust(opt)\nbuild(opt)",
+        "opt = parse()\nif opt.workers == 4:\n    adjust(opt)\nbuild(opt)",
+    ],
+)
+def test_what_a_function_stores_on_the_namespace_that_it_is_handed_is_not_known(
+    tmp_path: Path, script: str, place: Callable[[str], str]
+) -> None:
+    assert "?" in of_script(tmp_path, ADJUSTING + place(script))
+
+
+@pytest.mark.parametrize("place", [str, in_function])
+@pytest.mark.parametrize(
+    "script",
+    [
+        "opt = parse()\nbuild(opt)",
+        "opt = parse()\nbuild(opt)\nadjust(opt)",
+        "opt = parse()\nTrainer(opt).run()\nadjust_by_way(opt)",
+        "opt = parse()\nprint(adjust)\nbuild(opt)",
+        "opt = parse()\nif opt.workers == 0:\n    adjust(opt)\nbuild(opt)",
+        "opt = parse()\nif CHECKED:\n    adjust(opt)\nelse:\n    build(opt)",
+        "opt = parse()\nadjust_for_windows(opt)\nbuild(opt)",
+        "opt = parse()\nadjust(argparse.Namespace())\nbuild(opt)",
+        "opt = parse()\ndef adjust_it():\n    opt.workers = 0\nbuild(opt)\nadjust_it()",
+    ],
+)
+def test_what_a_function_stores_elsewhere_or_later_changes_nothing(
+    tmp_path: Path, script: str, place: Callable[[str], str]
+) -> None:
+    assert of_script(tmp_path, "import argparse\n" + ADJUSTING + place(script)) == {4}
+
+
+@pytest.mark.parametrize("place", [str, in_function])
+@pytest.mark.parametrize(
+    ("script", "known"),
+    [
+        ("opt = parse()\nvars(opt).update(workers=0)\nbuild(opt)", {"?"}),
+        ("opt = parse()\nvars(opt)['workers'] = 0\nbuild(opt)", {"?"}),
+        ("opt = parse()\nopt.__dict__['workers'] = 0\nbuild(opt)", {"?"}),
+        ("opt = parse()\ncfg = vars(opt)\ncfg['workers'] = 0\nbuild(opt)", {"?"}),
+        ("opt = parse()\ncfg = vars(opt)\ncfg.update({'workers': 0})\nbuild(opt)", {"?"}),
+        ("opt = parse()\nwhile opt.workers < 8:\n    opt.workers += 1\nbuild(opt)", {"?"}),
+        ("opt = parse()\nfor opt.workers in (0, 2):\n    build(opt)", {"?"}),
+        ("opt = parse()\nopt.workers /= 2\nbuild(opt)", {"?"}),
+        ("opt = parse()\nvars(opt)['others'] = 0\nbuild(opt)", {4}),
+        ("opt = parse()\nbuild(opt)\nvars(opt)['workers'] = 0", {4, "?"}),
+        ("opt = parse()\nif CHECKED:\n    vars(opt)['workers'] = 0\nbuild(opt)", {4, "?"}),
+        ("opt = parse()\nfor key in sys.argv:\n    setattr(opt, key, 0)\nbuild(opt)", {4, "?"}),
+    ],
+)
+def test_what_is_stored_by_a_text_or_in_a_loop_is_not_known(
+    tmp_path: Path, script: str, known: set[object], place: Callable[[str], str]
+) -> None:
+    assert of_script(tmp_path, place(script)) == known
+
+
+@pytest.mark.parametrize(
+    ("main", "known"),
+    [
+        ("import adjusting\nopt = parse()\nadjusting.adjust(opt)\nbuild(opt)", {"?"}),
+        ("import adjusting\nopt = parse()\nbuild(opt)\nadjusting.adjust(opt)", {4}),
+        ("opt = parse()\nbuild(opt)", {4}),
+    ],
+)
+def test_a_module_that_several_programs_share_changes_the_options_of_those_that_call_it(
+    tmp_path: Path, main: str, known: set[object]
+) -> None:
+    files = {"options.py": OPTIONS, "loading.py": LOADING, "adjusting.py": ADJUSTING, "main.py": START + main}
+    other = START + "import adjusting\nopt = parse()\nadjusting.adjust(opt)\nprint(opt)\n"
+    assert workers(tmp_path, {**files, "other.py": other}) == known
 
 
 def test_more_writes_than_anybody_makes_by_hand_are_not_followed(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from dllint.code.language.folding import verdict
 from dllint.code.language.links import Block, block_of, parent, scope_of
 from dllint.code.language.modules import Module
 from dllint.code.language.option_holders import COPIES, Holder, holders_on_the_way, is_another, is_where_made
-from dllint.code.language.scopes import Scope, dotted, last_name
-from dllint.code.language.stored_by_text import stored_by_text
+from dllint.code.language.run_before import Way, happens
+from dllint.code.language.scopes import ModuleScope, Scope, dotted, last_name
+from dllint.code.language.stored_by_text import ByText, stored_by_text
 from dllint.code.language.values import (
     ClassRef,
     Derived,
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
     from dllint.code.language.evaluator import Evaluator
 
 _WHOLE = ("body", "orelse", "finalbody")
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _MOST_WRITES = 100
 """Writes of one option. More were written by a program."""
-_STORING = (" =", " +=", " -=", " *=", " //=")
+_STORING = (" =", " +=", " -=", " *=", " /=", " //=")
 """What stands behind the name of an option that something is stored under."""
 _SHOWS = frozenset({"print", "pprint", "vars", "str", "repr", "info", "debug"})
 """What a namespace is given to without effect on what is built of it."""
@@ -55,22 +57,27 @@ def after_changes(
     """What an option is at `use`, where nobody passes it: its default, or what the program puts in the place of that;
     also unknown where it is not sure what that is."""
     module = namespace.frame.scope.module
-    if _may_be_stored_by_text(ev, namespace, name, use):
-        return merge([default, (Unknown(name),)])
     used = _Use(ev, namespace, name, use, around)
+    by_text = _stored_by_text(ev, namespace, name, use)
+    if by_text:
+        is_sure = any(_names_option(ev, used, found) for found in by_text)
+        return (Unknown(name),) if is_sure else merge([default, (Unknown(name),)])
     if len(used.writes) > _MOST_WRITES:
         return (Unknown(name),)
     changes = [each for each in _changes(ev, module, name, used) if not _is_later(each[0].node, each[1], use)]
-    if not changes:
-        return default
     set_before = [change for change in changes if _is_set(ev, used, change)]
     if not all(_is_sure(ev, used, change) for change in set_before):
         return (Unknown(name),)
+    if not set_before and any(_is_set_by_function(ev, used, change) for change in used.writes):
+        return (Unknown(name),)
+    if not changes:
+        return default
     left: list[Values] = []
     for value in by_default(default):
         replaced = _replaced(ev, used, value, changes)
         if replaced is None:
-            return merge([default, (Unknown(name),)])
+            is_repeated = any(_is_in_loop(write) for write, _ in changes)
+            return (Unknown(name),) if is_repeated else merge([default, (Unknown(name),)])
         left.append(by_default(replaced))
     if any(map(is_unknown, left)):
         return (Unknown(name),)
@@ -104,6 +111,11 @@ class _Use:
     def writes(self) -> list[_Change]:
         """What may be stored under the name of the option by the time that it is asked."""
         return list(_writes(self._ev, self.namespace.frame.scope.module, self.name, self.scopes))
+
+    @cached_property
+    def way(self) -> Way:
+        """The calls that lead to the use."""
+        return Way(self._ev, self.node, self._frame)
 
     @cached_property
     def _holders(self) -> list[Holder]:
@@ -170,6 +182,18 @@ def _is_set(ev: Evaluator, used: _Use, change: _Change) -> bool:
     return _is_made(ev, used, Unknown(used.name), change) is True
 
 
+def _is_set_by_function(ev: Evaluator, used: _Use, change: _Change) -> bool:
+    """Whether another function that gets the namespace may have stored something under the name before: `adjust(args)`
+    with `def adjust(given): given.workers = 4`. Replacements are taken into account wherever they stand."""
+    write, scope = change
+    if scope in used.scopes or isinstance(scope, ModuleScope) or _replaces(write) or _is_local(write, scope):
+        return False
+    frame = Frame(scope)
+    if all(value.key != used.namespace.key for value in ev.infer(write.target.value, frame)):
+        return False
+    return happens(ev, write.node, frame) and used.way.has_passed(scope)
+
+
 def _is_sure(ev: Evaluator, used: _Use, change: _Change) -> bool:
     """Whether a constant that is stored on a namespace is what a use finds there: on the one that is handed on to it,
     and nothing else may have been stored since."""
@@ -211,7 +235,10 @@ def _is_handed_on_before(change: _Change) -> bool:
 
 
 def _replaces(write: AttributeWrite) -> bool:
-    """Whether an option is replaced on its namespace: `if opt.size == 0: opt.size = opt.batch_size`."""
+    """Whether an option is replaced on its namespace: `if opt.size == 0: opt.size = opt.batch_size`, `for opt.size in
+    sizes: ...`."""
+    if write.binding.kind == "each":
+        return True
     key, holder = dotted(write.target), dotted(write.target.value)
     if not key:
         return False
@@ -222,6 +249,11 @@ def _replaces(write: AttributeWrite) -> bool:
     if isinstance(value, ast.AugAssign):
         return True
     return isinstance(value, ast.expr) and conditions.mentions(value, holder)
+
+
+def _is_in_loop(write: AttributeWrite) -> bool:
+    """Whether a loop replaces an option until it is right: `while args.workers < 2: args.workers += 1`."""
+    return any(isinstance(block.owner, _LOOPS) and block.branch == "body" for block in write.binding.block.chain())
 
 
 def _is_computed(write: AttributeWrite) -> bool:
@@ -239,16 +271,23 @@ def _is_later(change: ast.AST, scope: Scope, use: ast.AST) -> bool:
     return at is change or at.lineno < getattr(change, "lineno", 0)
 
 
-def _may_be_stored_by_text(ev: Evaluator, namespace: Derived, name: str, use: ast.AST) -> bool:
-    """Whether something is stored under the name of an option by a text, where nobody passes it: that may be any."""
-    for found in stored_by_text(ev):
-        if not found.may_store(name) or _is_later(found.node, found.scope, use):
-            continue
-        frame = Frame(found.scope)
-        is_stored = any(holder.key == namespace.key for holder in ev.infer(found.holder, frame))
-        if is_stored and not conditions.is_unreachable(ev, found.node, frame):
-            return True
-    return False
+def _stored_by_text(ev: Evaluator, namespace: Derived, name: str, use: ast.AST) -> list[ByText]:
+    """What may be stored under the name of an option by a text, where nobody passes it: that may be anything."""
+    found = (each for each in stored_by_text(ev) if each.may_store(name) and not _is_later(each.node, each.scope, use))
+    return [each for each in found if _is_stored(ev, namespace, each)]
+
+
+def _is_stored(ev: Evaluator, namespace: Derived, stored: ByText) -> bool:
+    frame = Frame(stored.scope)
+    is_held = any(holder.key == namespace.key for holder in ev.infer(stored.holder, frame))
+    return is_held and not conditions.is_unreachable(ev, stored.node, frame)
+
+
+def _names_option(ev: Evaluator, used: _Use, stored: ByText) -> bool:
+    """Whether it spells out the option before a use, and it is known that this happens: the default counts no more."""
+    if stored.names is None or not used.way.is_behind(stored.node, stored.scope):
+        return False
+    return happens(ev, stored.node, Frame(stored.scope))
 
 
 def _replaced(ev: Evaluator, used: _Use, value: Value, changes: list[_Change]) -> Values | None:
