@@ -134,6 +134,23 @@ def build(config):
 
 
 """
+GLOBAL = """
+from torch.utils.data import DataLoader
+
+WORKERS = 4
+
+
+def adjust():
+    global WORKERS
+    WORKERS = 0
+
+
+def adjust_another():
+    WORKERS = 0
+    return WORKERS
+
+
+"""
 FIXING = """
 import os
 
@@ -346,6 +363,26 @@ def test_what_is_stored_in_a_dict_before_takes_the_place_of_what_it_is_made_with
 ) -> None:
     text = DICTS + place("config = {'workers': 4}\n" + script)
     assert workers(tmp_path, {"main.py": text}) == known
+
+
+@pytest.mark.parametrize(
+    ("script", "known"),
+    [
+        ("adjust()\nLOADER", {"?"}),
+        (in_function("adjust()\nLOADER"), {"?"}),
+        ("if WORKERS == 4:\n    adjust()\nLOADER", {"?"}),
+        ("adjust_another()\nLOADER", {4}),
+    ],
+)
+def test_a_global_that_a_function_has_set_before_is_not_known(tmp_path: Path, script: str, known: set[object]) -> None:
+    made = script.replace("LOADER", "loader = DataLoader(range(8), num_workers=WORKERS)")
+    assert workers(tmp_path, {"main.py": GLOBAL + made}) == known
+
+
+@pytest.mark.parametrize("call", ["", "adjust()"])
+def test_a_global_that_a_function_sets_later_or_never_is_what_it_was(tmp_path: Path, call: str) -> None:
+    script = f"{GLOBAL}loader = DataLoader(range(8), num_workers=WORKERS)\n{call}\n"
+    assert workers(tmp_path, {"main.py": script}) == {4}
 
 
 @pytest.mark.parametrize(
