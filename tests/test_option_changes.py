@@ -386,6 +386,32 @@ def test_a_global_that_a_function_sets_later_or_never_is_what_it_was(tmp_path: P
 
 
 @pytest.mark.parametrize(
+    ("given", "known"),
+    [
+        ("['--workers', '0']", {0}),
+        ("('--workers=2',)", {2}),
+        ("args=['--workers', '2', '--workers', '0']", {0}),
+        ("['--workers', COUNT]", {"?"}),
+        ("['--work', '2']", {"?"}),
+        ("['--workers', 'many']", {"?"}),
+        ("[*WORDS]", {"?"}),
+        ("[], argparse.Namespace(workers=2)", {"?"}),
+        ("namespace=argparse.Namespace(**GIVEN)", {"?"}),
+        ("[], argparse.Namespace(others=2)", {4}),
+        ("[]", {4}),
+        ("['--others', '2']", {4}),
+        ("None", {4}),
+        ("sys.argv[1:]", {4}),
+    ],
+)
+def test_words_that_a_program_hands_to_its_parser_say_what_an_option_is(
+    tmp_path: Path, given: str, known: set[object]
+) -> None:
+    script = PROGRAM.replace("parse_args()", f"parse_args({given})").replace("CHANGE", "pass")
+    assert workers(tmp_path, {"main.py": f"import sys\n{script}"}) == known
+
+
+@pytest.mark.parametrize(
     ("main", "known"),
     [
         ("import adjusting\nopt = parse()\nadjusting.adjust(opt)\nbuild(opt)", {"?"}),
