@@ -109,6 +109,48 @@ class Adjusting:
 
 
 """
+DICTS = """
+from torch.utils.data import DataLoader
+
+
+def adjust(given):
+    given["workers"] = 0
+
+
+def adjust_by_way(config):
+    adjust(given=config)
+
+
+def empty(config):
+    config.clear()
+
+
+def adjust_others(config):
+    config["others"] = 0
+
+
+def build(config):
+    return DataLoader(range(8), num_workers=config["workers"])
+
+
+"""
+GLOBAL = """
+from torch.utils.data import DataLoader
+
+WORKERS = 4
+
+
+def adjust():
+    global WORKERS
+    WORKERS = 0
+
+
+def adjust_another():
+    WORKERS = 0
+    return WORKERS
+
+
+"""
 FIXING = """
 import os
 
@@ -285,7 +327,8 @@ def test_what_a_function_stores_elsewhere_or_later_changes_nothing(
         ("opt = parse()\ncfg = vars(opt)\ncfg['workers'] = 0\nbuild(opt)", {"?"}),
         ("opt = parse()\ncfg = vars(opt)\ncfg.update({'workers': 0})\nbuild(opt)", {"?"}),
         ("opt = parse()\nwhile opt.workers < 8:\n    opt.workers += 1\nbuild(opt)", {"?"}),
-        ("opt = parse()\nfor opt.workers in (0, 2):\n    build(opt)", {"?"}),
+        ("opt = parse()\nfor opt.workers in (0, 2):\n    pass\nbuild(opt)", {"?"}),
+        ("opt = parse()\nfor opt.workers in (0, 2):\n    build(opt)", {0, 2}),
         ("opt = parse()\nopt.workers /= 2\nbuild(opt)", {"?"}),
         ("opt = parse()\nvars(opt)['others'] = 0\nbuild(opt)", {4}),
         ("opt = parse()\nbuild(opt)\nvars(opt)['workers'] = 0", {4, "?"}),
@@ -297,6 +340,75 @@ def test_what_is_stored_by_a_text_or_in_a_loop_is_not_known(
     tmp_path: Path, script: str, known: set[object], place: Callable[[str], str]
 ) -> None:
     assert of_script(tmp_path, place(script)) == known
+
+
+@pytest.mark.parametrize("place", [str, in_function])
+@pytest.mark.parametrize(
+    ("script", "known"),
+    [
+        ("adjust(config)\nbuild(config)", {"?"}),
+        ("adjust_by_way(config)\nbuild(config)", {"?"}),
+        ("empty(config)\nbuild(config)", {"?"}),
+        ("build(config)\nadjust(config)", {4}),
+        ("adjust_others(config)\nbuild(config)", {4}),
+        ("adjust({})\nbuild(config)", {4}),
+        ("config.update(workers=2)\nbuild(config)", {2}),
+        ("config['workers'] = 2\nbuild(config)", {2}),
+        ("build(config)\nconfig['workers'] = 2\nbuild(config)", {4, 2}),
+        ("for _ in range(2):\n    config['workers'] = 2\nbuild(config)", {4, 2}),
+    ],
+)
+def test_what_is_stored_in_a_dict_before_takes_the_place_of_what_it_is_made_with(
+    tmp_path: Path, script: str, known: set[object], place: Callable[[str], str]
+) -> None:
+    text = DICTS + place("config = {'workers': 4}\n" + script)
+    assert workers(tmp_path, {"main.py": text}) == known
+
+
+@pytest.mark.parametrize(
+    ("script", "known"),
+    [
+        ("adjust()\nLOADER", {"?"}),
+        (in_function("adjust()\nLOADER"), {"?"}),
+        ("if WORKERS == 4:\n    adjust()\nLOADER", {"?"}),
+        ("adjust_another()\nLOADER", {4}),
+    ],
+)
+def test_a_global_that_a_function_has_set_before_is_not_known(tmp_path: Path, script: str, known: set[object]) -> None:
+    made = script.replace("LOADER", "loader = DataLoader(range(8), num_workers=WORKERS)")
+    assert workers(tmp_path, {"main.py": GLOBAL + made}) == known
+
+
+@pytest.mark.parametrize("call", ["", "adjust()"])
+def test_a_global_that_a_function_sets_later_or_never_is_what_it_was(tmp_path: Path, call: str) -> None:
+    script = f"{GLOBAL}loader = DataLoader(range(8), num_workers=WORKERS)\n{call}\n"
+    assert workers(tmp_path, {"main.py": script}) == {4}
+
+
+@pytest.mark.parametrize(
+    ("given", "known"),
+    [
+        ("['--workers', '0']", {0}),
+        ("('--workers=2',)", {2}),
+        ("args=['--workers', '2', '--workers', '0']", {0}),
+        ("['--workers', COUNT]", {"?"}),
+        ("['--work', '2']", {"?"}),
+        ("['--workers', 'many']", {"?"}),
+        ("[*WORDS]", {"?"}),
+        ("[], argparse.Namespace(workers=2)", {"?"}),
+        ("namespace=argparse.Namespace(**GIVEN)", {"?"}),
+        ("[], argparse.Namespace(others=2)", {4}),
+        ("[]", {4}),
+        ("['--others', '2']", {4}),
+        ("None", {4}),
+        ("sys.argv[1:]", {4}),
+    ],
+)
+def test_words_that_a_program_hands_to_its_parser_say_what_an_option_is(
+    tmp_path: Path, given: str, known: set[object]
+) -> None:
+    script = PROGRAM.replace("parse_args()", f"parse_args({given})").replace("CHANGE", "pass")
+    assert workers(tmp_path, {"main.py": f"import sys\n{script}"}) == known
 
 
 @pytest.mark.parametrize(

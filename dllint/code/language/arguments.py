@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dllint.code.language.dict_changes import Change, changes, later_changes
 from dllint.code.language.evaluator import Evaluator
 from dllint.code.language.extra_arguments import own_places
+from dllint.code.language.handed_dicts import changes_by_functions
 from dllint.code.language.links import Block, block_of, scope_of
 from dllint.code.language.reaching import first_alive, reaching
 from dllint.code.language.scopes import FunctionScope, Scope, dotted
@@ -155,6 +156,9 @@ def _splat(ev: Evaluator, found: Arguments, node: ast.expr, frame: Frame, depth:
             found.open = True
     if isinstance(node, (ast.Name, ast.Attribute)):
         _mutations(ev, found, node, frame)
+    dicts = [value for value in values if isinstance(value, Collection) and value.kind == "dict"]
+    for change in [change for value in dicts for change, _ in changes_by_functions(ev, value, node, frame)]:
+        _forget(found, change)
 
 
 def _is_as_passed(scope: FunctionScope, node: ast.Name) -> bool:

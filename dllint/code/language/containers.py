@@ -109,6 +109,14 @@ def is_stored_under(binding: Binding, key: str) -> bool:
     return any(isinstance(target, ast.Subscript) and _is_text(target.slice, key) for target in targets)
 
 
+def is_just_under(binding: Binding, key: str) -> bool:
+    """Whether it is put under this very key: `d["key"] = value`, `d.update(key=value)`."""
+    if not isinstance(binding.node, ast.Call):
+        return _plain_key(binding) == key
+    is_update = last_name(binding.node.func) == "update"
+    return is_update and any(given.arg == key and given.value is binding.value for given in binding.node.keywords)
+
+
 def _passes_under(call: ast.Call, value: ast.AST, key: str) -> bool:
     if last_name(call.func) == "setdefault":
         return _is_text(call.args[0], key)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from dllint.code.language import classes
 from dllint.code.language.bindings import Binding
-from dllint.code.language.containers import filled_later, stored_elsewhere, stored_under, updated_by
+from dllint.code.language.containers import filled_later, is_just_under, stored_elsewhere, stored_under, updated_by
+from dllint.code.language.links import scope_of
+from dllint.code.language.run_before import Way, is_passed
 from dllint.code.language.scopes import dotted, last_name
 from dllint.code.language.values import (
     UNKNOWN,
@@ -62,7 +64,7 @@ def item(ev: Evaluator, value: Value, index: int | str | None, node: ast.AST, fr
     """`value[index]`; any element where the index is not known."""
     if isinstance(value, Collection):
         if isinstance(index, str):
-            return _under_key(ev, value, index)
+            return _after_functions(ev, value, index, _under_key(ev, value, index, node, frame), node, frame)
         if value.each is not None:
             return value.each
         counts = isinstance(index, int) and value.kind in ("list", "tuple")
@@ -136,15 +138,40 @@ def _once(ev: Evaluator, node: ast.AST, ask: Callable[[], list[Values]]) -> list
         ev.filling.discard(id(node))
 
 
-def _under_key(ev: Evaluator, value: Collection, key: str) -> Values:
+def _under_key(ev: Evaluator, value: Collection, key: str, use: ast.AST, frame: Frame) -> Values:
     """What a dict can have under a constant key: by its display, and by what is stored under it afterwards."""
-    spelled = _spelled_under(ev, value, key)
-    found = [spelled] if spelled is not None else []
     later = stored_under(value, key)
+    last = _last_before(ev, value, key, later, use, frame)
+    spelled = _spelled_under(ev, value, key) if last is None else None
+    found = [spelled] if spelled is not None else []
+    later = later if last is None else later[later.index(last) :]
     found += _put_in(ev, value, [one for one in later if spelled is None or not _is_default(one)])
     stored = stored_elsewhere(ev.program, value, key)
     found += _once(ev, value.node, lambda: [ev.bound(binding, Frame(scope)) for binding, scope in stored])
     return merge(found) or (value.each if value.each is not None else UNKNOWNS)
+
+
+def _last_before(
+    ev: Evaluator, value: Collection, key: str, later: list[Binding], use: ast.AST, frame: Frame
+) -> Binding | None:
+    """The last that is certainly stored under a key before a use, so that nothing is left of what was there."""
+    just = [binding for binding in later if is_just_under(binding, key)]
+    if not just or updated_by(value):
+        return None
+    left = Way(ev, use, frame).left_of(scope_of(value.node))
+    passed = (each for each in reversed(just) if left and all(is_passed(each.node, one) for one in left))
+    return next(passed, None)
+
+
+def _after_functions(ev: Evaluator, value: Collection, key: str, found: Values, node: ast.AST, frame: Frame) -> Values:
+    """What stands under a key, unless a function that the dict is handed to before puts something else in the place of
+    plain constants."""
+    from dllint.code.language.handed_dicts import changes_by_functions  # which asks for values itself
+
+    if value.kind != "dict" or not all(isinstance(each, (Const, Number)) for each in found):
+        return found
+    changes = changes_by_functions(ev, value, node, frame)
+    return UNKNOWNS if any(change.name in (None, key) for change, _ in changes) else found
 
 
 def _spelled_under(ev: Evaluator, value: Collection, key: str) -> Values | None:

@@ -38,7 +38,7 @@ _WHOLE = ("body", "orelse", "finalbody")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _MOST_WRITES = 100
 """Writes of one option. More were written by a program."""
-_STORING = (" =", " +=", " -=", " *=", " /=", " //=")
+_STORING = (" =", " +=", " -=", " *=", " /=", " //=", " in")
 """What stands behind the name of an option that something is stored under."""
 _SHOWS = frozenset({"print", "pprint", "vars", "str", "repr", "info", "debug"})
 """What a namespace is given to without effect on what is built of it."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.code import apis
 from dllint.code.language.bindings import AttributeWrite
+from dllint.code.language.given_words import of_words
 from dllint.code.language.modules import Module
 from dllint.code.language.option_changes import after_changes, is_changed
 from dllint.code.language.scopes import Scope
@@ -38,7 +39,9 @@ def argparse_option(ev: Evaluator, namespace: Derived, name: str, use: ast.AST, 
     found = _options(ev, namespace.frame.scope, name)
     if not found:
         return (Unknown(name),)
-    return after_changes(ev, namespace, name, merge(found), use, around)
+    declared = [call for call, _ in _calls(ev, namespace.frame.scope.module).get(name, ())]
+    given = of_words(namespace, declared, name)
+    return after_changes(ev, namespace, name, merge(found) if given is None else given, use, around)
 
 
 def option_of_module(ev: Evaluator, module: Module, name: str) -> Values:

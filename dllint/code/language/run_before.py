@@ -32,6 +32,10 @@ class Way:
             return any(_precedes(node, left) for left in self._left[scope])
         return isinstance(scope, ModuleScope) or self.has_passed(scope)
 
+    def left_of(self, scope: Scope) -> list[ast.AST]:
+        """Where a scope is left for the place, or for what leads to it."""
+        return self._left.get(scope, [])
+
     def has_passed(self, scope: Scope) -> bool:
         """Whether a function may have run before: something that comes first calls it, or what calls it."""
         pending, seen = [scope], {scope}
@@ -99,3 +103,8 @@ def _precedes(node: ast.AST, left: ast.AST) -> bool:
     start = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
     end = getattr(left, "end_lineno", 0), getattr(left, "end_col_offset", 0)
     return start < end and not block_of(node).excludes(block_of(left))
+
+
+def is_passed(node: ast.AST, left: ast.AST) -> bool:
+    """Whether something of the same scope certainly comes first."""
+    return _precedes(node, left) and block_of(node).holds(block_of(left))
