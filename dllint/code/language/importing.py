@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 
 from dllint.code.language.module_table import ModuleTable
@@ -55,13 +55,7 @@ class Importing:
 
     def _leading_to(self, modules: Collection[Module]) -> set[Module]:
         """Some modules, and all that import one of them, directly or not."""
-        found = set(modules)
-        pending = list(modules)
-        while pending:
-            new = set(self.importing(pending.pop())) - found
-            found |= new
-            pending.extend(new)
-        return found
+        return _closed(modules, self.importing)
 
     @cached_property
     def _by_computed_names(self) -> set[Module]:
@@ -76,13 +70,7 @@ class Importing:
 
     def around(self, targets: Collection[Module]) -> set[Module]:
         """The targets, the modules that lead to them by imports, and what all those import."""
-        found = {module for target in targets for module in self.importers(target)}
-        pending = list(found)
-        while pending:
-            new = set(self.imported_by(pending.pop())) - found
-            found |= new
-            pending.extend(new)
-        return found
+        return _closed({module for target in targets for module in self.importers(target)}, self.imported_by)
 
     @cached_property
     def _by_last_name(self) -> dict[bytes, list[Module]]:
@@ -182,3 +170,14 @@ def _binds(module: Module, name: str) -> bool:
 
 def _from(table: ModuleTable, module: Module, level: int, name: str) -> Module | None:
     return table.relative(module, level, name) if level else table.find(name, module)
+
+
+def _closed(modules: Iterable[Module], next_to: Callable[[Module], Iterable[Module]]) -> set[Module]:
+    """Some modules, and all that are come to from these, step by step."""
+    found = set(modules)
+    pending = list(found)
+    while pending:
+        new = set(next_to(pending.pop())) - found
+        found |= new
+        pending.extend(new)
+    return found
