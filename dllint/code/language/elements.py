@@ -10,7 +10,6 @@ from dllint.code.language import classes
 from dllint.code.language.bindings import Binding
 from dllint.code.language.containers import filled_later, is_just_under, stored_elsewhere, stored_under, updated_by
 from dllint.code.language.links import scope_of
-from dllint.code.language.run_before import Way, is_passed
 from dllint.code.language.scopes import dotted, last_name
 from dllint.code.language.values import (
     UNKNOWN,
@@ -158,6 +157,8 @@ def _last_before(
     just = [binding for binding in later if is_just_under(binding, key)]
     if not just or updated_by(value):
         return None
+    from dllint.code.language.run_before import Way, is_passed  # which asks for values itself
+
     left = Way(ev, use, frame).left_of(scope_of(value.node))
     passed = (each for each in reversed(just) if left and all(is_passed(each.node, one) for one in left))
     return next(passed, None)

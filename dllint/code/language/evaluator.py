@@ -10,18 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dllint.code import apis
-from dllint.code.language import (
-    classes,
-    conditions,
-    displays,
-    elements,
-    folding,
-    global_changes,
-    libcalls,
-    options,
-    results,
-    together,
-)
+from dllint.code.language import classes, conditions, displays, elements, folding, libcalls, options, results, together
 from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.callables import callable_method
 from dllint.code.language.hyperparameters import hyperparameter, of_unknown
@@ -179,6 +168,8 @@ class Evaluator:
         scope = scope_of(node)
         found = self.lookup(node.id, node, scope, frame)
         if node.id in scope.module.set_by_functions:
+            from dllint.code.language import global_changes  # which asks for values itself
+
             found = global_changes.after_functions(self, node.id, found, node, scope, frame)
         return conditions.narrowed(self, node, found, frame)
 

@@ -27,20 +27,13 @@ def changes_by_functions(ev: Evaluator, made: Collection, use: ast.AST, frame: F
     targets = statement.targets if isinstance(statement, ast.Assign) else ()
     names = [target.id for target in targets if isinstance(target, ast.Name)]
     home = scope_of(made.node)
-    calls = [(call, name) for name in names for call in _handing(home, name)]
+    calls = [(call, name) for name in names for call in home.calls_given(name)]
+    if not calls:
+        return
     way = Way(ev, use, frame)
     for call, name in calls:
         if way.is_behind(call, home) and call not in way.left_of(home) and happens(ev, call, Frame(home)):
             yield from _changes_by(ev, call, name, home, 0)
-
-
-def _handing(scope: Scope, name: str) -> list[ast.Call]:
-    """The calls in a scope that are given what it calls `name`."""
-    return [call for call in scope.index().calls if any(_is_name(given, name) for given in _given(call))]
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg is not None)]
 
 
 def _is_name(node: ast.expr, name: str) -> bool:
@@ -54,7 +47,7 @@ def _changes_by(ev: Evaluator, call: ast.Call, name: str, scope: Scope, depth: i
         if entered is None or parameter is None:
             continue
         yield from ((change, entered) for change in dict_changes.changes(entered, parameter))
-        for inner in _handing(entered, parameter) if depth < _DEEPEST else ():
+        for inner in entered.calls_given(parameter) if depth < _DEEPEST else ():
             yield from _changes_by(ev, inner, parameter, entered, depth + 1)
 
 

@@ -141,6 +141,19 @@ class Scope:
         return self._calls_by_name.get(name, [])
 
     @cached_property
+    def _calls_by_given(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.index().calls:
+            given = (*call.args, *(keyword.value for keyword in call.keywords if keyword.arg is not None))
+            for name in dict.fromkeys(each.id for each in given if isinstance(each, ast.Name)):
+                found.setdefault(name, []).append(call)
+        return found
+
+    def calls_given(self, name: str) -> list[ast.Call]:
+        """The calls directly in this scope that are given what it calls so."""
+        return self._calls_by_given.get(name, [])
+
+    @cached_property
     def _writes_by_name(self) -> dict[str, list[AttributeWrite]]:
         found: dict[str, list[AttributeWrite]] = {}
         for write in self.index().writes:
