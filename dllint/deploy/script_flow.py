@@ -170,11 +170,12 @@ class _Flow:
         return holds(condition_of(simple), self._state)
 
     def _is_taken(self, way: Way, taken: dict[int, list[bool | None]]) -> bool | None:
-        """Whether a way is gone, as its fork is when it is come to for the first time."""
+        """Whether a way is gone, as its fork is when it is come to for the first time; in a loop it may be later."""
         known = taken.get(id(way.fork))
         if known is None:
             known = taken[id(way.fork)] = ways_taken(way.fork, self._state)
-        return known[way.number] if way.number < len(known) else None
+        outcome = known[way.number] if way.number < len(known) else None
+        return None if outcome is False and way.fork.is_looped else outcome
 
     def _step(self, step: Command, choices: Choices, depth: int, *, is_certain: bool) -> Iterator[Come]:
         state, simple = self._state, step.simple

@@ -24,6 +24,7 @@ _BLANK = pattern(
 """What lies between words; so does a comment within a continued command, by way of a command that gives nothing."""
 _REDIRECTION = pattern(r"<<<|<<-?|&>>?|>>|>&|<&|<>|>\||[<>]")
 _LOOPS = frozenset({"while", "until"})
+_REPEATING = _LOOPS | {"for", "select"}
 _OPENERS = _LOOPS | {"if", "{"}
 _INNER = frozenset({"then", "else", "elif", "do", "!", "time"})
 _MOST_COMMANDS = 20_000
@@ -73,6 +74,8 @@ class _Open:
     fork: Fork | None = None
     number: int = -1
     """The way of the fork that is being read; -1 for its condition."""
+    is_looped: bool = False
+    """Whether it stands in a loop."""
     is_matched: bool = False
     """Whether a pattern of a `case` is read."""
 
@@ -152,11 +155,12 @@ class _Reader(WordReader):
         self._current.is_apart = self._current.is_apart or (character in "|&" and not double)
         self._end()
         self.index += 2 if double else 1
-        case = self._opens[-1] if self._opens[-1].word == "case" else None
+        top = self._opens[-1]
+        case = top if top.word == "case" else None
         if character == ";":
             self._end_way(case, double)
         elif double:
-            self._list.join(character * 2)
+            self._list.join(character * 2, is_looped=top.is_looped or top.word in _REPEATING)
         elif case is None or not case.is_matched:
             self._end_list()
             self._is_piped = character == "|"
@@ -200,6 +204,9 @@ class _Reader(WordReader):
             around=self._list,
             fork=fork,
         )
+        opened.is_looped = not is_body and (top.is_looped or top.word in _REPEATING)
+        if fork is not None:
+            fork.is_looped = opened.is_looped
         self._opens.append(opened)
         self._named, self._list = "", List()
 

@@ -65,6 +65,8 @@ class Fork:
     """Whether a command that asks nothing is presumed to succeed: `cd here && python train.py`."""
     items: list[RawWord] | None = None
     """Of a `for`: the words that it goes through; its body is the first way."""
+    is_looped: bool = False
+    """Whether it stands in a loop, so that another way may be gone from it each time."""
     is_mixed: bool = False
     """Whether a way of a `case` may go on into another one: `;&`, `;;&`."""
     failing: set[int] = field(default_factory=set)
@@ -118,7 +120,7 @@ class List:
         self.condition = condition
         self.joint, self.is_negated, self.ways, self.is_plain = "", False, (), True
 
-    def join(self, operator: str) -> None:
+    def join(self, operator: str, *, is_looped: bool = False) -> None:
         """Take in `&&` or `||`: the next command runs where what was read succeeds, or fails."""
         self.joint = operator
         # `[ a ] && b || c`: an `if` with an `else`, as long as `b` does not fail.
@@ -126,6 +128,7 @@ class List:
         fork = Fork([self.condition], presumes=True)
         if operator == "||":
             fork = Fork([Not(self.condition)], presumes=is_joined)
+        fork.is_looped = is_looped
         self.ways, self.is_plain = (Way(fork, 0),), is_tested(self.condition)
 
 

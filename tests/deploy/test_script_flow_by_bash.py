@@ -190,6 +190,10 @@ KNOWN = [
 ]
 
 UNSEEN = [
+    ('while [ -n "$1" ]; do [ "$1" = fit ] && T; shift; done', "", "x fit"),
+    ('while [ $# -gt 0 ]; do case "$1" in -u) U; exit 0;; -t) T; exit 0;; esac; shift; done', "", "-v -t"),
+    ("while [ $# -gt 0 ]; do case $1 in fit) T; break;; -v) shift;; *) exit 2;; esac; done", "", "-v fit"),
+    ('for f in 1 2; do if [ "$X" = y ]; then T; fi; X=y; done', "", ""),
     ('[ -n "$1" ] && [ -f nowhere ] || T', "", "fit"),
     ('[ -n "$1" ] && ./inner.sh || T', "", "fit"),
     ('[ "$MODE" = train ]\nRC=$?\n(( RC == 0 )) && T', "MODE=x", ""),
