@@ -102,3 +102,15 @@ def test_what_is_not_followed_is_unknown(tmp_path: Path, config: str) -> None:
 @pytest.mark.parametrize("config", ["a: ${b}\nb: ${a}", "a: ${a}", "a: &x {b: 1}\nc: {<<: *x}\nd: ${c.b}"])
 def test_references_in_a_circle_end(tmp_path: Path, config: str) -> None:
     assert composed(tmp_path, config=config) is not None
+
+
+def test_a_package_counts_in_the_header_alone(tmp_path: Path) -> None:
+    behind = "# a comment\n# @package _global_\nsize: 1\n"
+    assert composed(tmp_path, config="defaults: [data: x]", data__x=behind) == {"data": {"size": 1}}
+    within = "\n# @package _global_\n# a comment\nsize: 1\n"
+    assert composed(tmp_path, config="defaults: [data: x]", data__x=within) == {"size": 1}
+
+
+def test_a_long_chain_of_references_is_no_hang(tmp_path: Path) -> None:
+    links = "".join(f"k{number}: ${{k{number + 1}}}\n" for number in range(3_000))
+    assert composed(tmp_path, config=links + "k3000: 4\n")["k2999"] == 4

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dllint.deploy.command_words import HANDED_A_TEXT
 from dllint.deploy.commands import Command, Script, Word
+from dllint.deploy.shell_state import DECLARING, READING
 from dllint.deploy.texts import DeployFile
 from dllint.deploy.variables import Field, Variables
 from dllint.deploy.wrappers import inner_scripts, reads_script, unwrapped, written_by
@@ -18,8 +19,6 @@ from dllint.syntax.shell import simple_commands
 from dllint.syntax.shell_forks import Way
 from dllint.syntax.shell_tree import HereDocument, RawWord, Simple, assigned
 
-_DECLARING = frozenset({"export", "local", "declare", "readonly", "typeset"})
-_READING = frozenset({"read", "getopts", "mapfile", "readarray"})
 _COMPOSE_FILE = "COMPOSE_FILE"
 _OWN_FOLDER = pattern(r"dirname|BASH_SOURCE|\$0\b|\$\{0|PSScriptRoot|%~dp0")
 _UPWARDS = pattern(r"(?:/\.\.)+/?$")
@@ -69,10 +68,10 @@ class _Run:
         command = self._step(simple, words, nesting)
         if command.name in ("cd", "pushd"):
             self._change_folder(words, command.folder)
-        elif command.name in _DECLARING:
+        elif command.name in DECLARING:
             self._assign(simple)
             yield command._replace(words=())
-        elif command.name in _READING:
+        elif command.name in READING:
             for word in words[1:]:
                 self.variables.forget(word.text)
             yield command._replace(words=())

@@ -11,12 +11,15 @@ from dllint.syntax.shell_tree import Assignment, Part, PartKind, RawWord, Simple
 
 _ALL = ("$@", "$*", "${@}", "${*}")
 _PASSED = pattern(r"\$(?:(\d)|\{(\d)\})")
-_DECLARING = frozenset({"export", "local", "declare", "readonly", "typeset"})
+DECLARING = frozenset({"export", "local", "declare", "readonly", "typeset"})
+"""Commands that set variables by words such as `NAME=value`."""
+READING = frozenset({"read", "getopts", "mapfile", "readarray"})
+"""Commands that give the variables they name what they read."""
 _OWN = frozenset({"local", "declare", "typeset"})
 """These give a function a variable of its own."""
 _CHANGING = pattern(r"-\w*[lunAai]")
 """Options of `declare` by which a value becomes another one than is written."""
-_READING = frozenset({"read", "getopts", "mapfile", "readarray", "unset", "printf", "let"})
+_SETTING_UNSEEN = READING | {"unset", "printf", "let"}
 _UNSEEN_WORDS = frozenset({"eval", "source", "."})
 _DEFAULTS = (":-", "-", ":=", "=")
 _PART = pattern(r" ?(\d{1,4})(?::(\d{1,4}))?")
@@ -195,15 +198,15 @@ class ShellState:
             self._kept = {**{each: self.variable(each) for each in names}, **self._kept}
         for given in _assignments(simple):
             self._scopes[-1][given.name] = self._given(given) if is_certain else None
-        if name in _DECLARING and any(_CHANGING.match(word.text) for word in simple.words[1:2]):
+        if name in DECLARING and any(_CHANGING.match(word.text) for word in simple.words[1:2]):
             self._scopes[-1].update({word.text.partition("=")[0]: None for word in simple.words[2:]})
         for each in _set_unseen(simple):
             self._scopes[-1][each] = None
         if name == "unset" and is_certain:
             self._scopes[-1].update({word.text: "" for word in simple.words[1:]})
-        if name == "export" or (name in _DECLARING and any(word.text.startswith("-x") for word in simple.words[1:2])):
+        if name == "export" or (name in DECLARING and any(word.text.startswith("-x") for word in simple.words[1:2])):
             self._exported |= {word.text.partition("=")[0] for word in simple.words[1:]}
-        if name == "set" and any(word.text in ("-a", "-o allexport") for word in simple.words[1:]):
+        if name == "set" and any(word.text in ("-a", "allexport") for word in simple.words[1:]):
             self._is_open = True
 
     def open(self) -> None:
@@ -277,7 +280,7 @@ def _assignments(simple: Simple) -> Iterator[Assignment]:
     name = simple.words[0].text
     for word in simple.words:
         yield from _defaults(word)
-    if name in _DECLARING:
+    if name in DECLARING:
         yield from (each for word in simple.words[1:] if (each := assigned(word)) is not None)
 
 
@@ -293,6 +296,6 @@ def _set_unseen(simple: Simple) -> Iterable[str]:
     if simple.looped:
         return (simple.looped,)
     texts = [word.text for word in simple.words]
-    if not texts or texts[0] not in _READING:
+    if not texts or texts[0] not in _SETTING_UNSEEN:
         return ()
     return [text.partition("=")[0].strip("+-*/ ") for text in texts[1:] if not text.startswith("-")]

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from dllint.deploy.runs import ScriptRun
 
 _CONFIGS = (".yaml", ".yml", ".json")
-_HYDRA = ("config_name", "cn", "config_path", "cp", "config_dir", "cd")
-_OPTIONS = (*_HYDRA, "config", "cfg", "conf", "c", "config_file")
+_OPTIONS = (*(option.replace("-", "_") for option in hydra_mains.OPTIONS), "config", "cfg", "conf", "c", "config_file")
 """Options by which commands name a config, or the folder of all."""
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from dllint.code.language.config_files import ConfigFile, held_by
-from dllint.code.language.config_keys import value_at
 from dllint.code.language.hydra_defaults import (
     NONE,
     SELF,
@@ -250,23 +249,36 @@ def _replace(part: _Part, keys: list[str], value: str) -> None:
 
 def _resolve(held: ast.Dict) -> None:
     """Put what `${data.num_workers}` refers to in the place of it."""
-    for _ in range(_DEEPEST):
-        is_changed = False
-        for part in [node for node in ast.walk(held) if isinstance(node, ast.Dict)]:
-            for number, value in enumerate(part.values):
-                found = _referred_to(held, value)
-                if found is not None:
-                    part.values[number] = found
-                    is_changed = True
-        if not is_changed:
-            return
+    places = dict(_places(held, ()))
+    for part, number in places.values():
+        found = _referred_to(places, part.values[number], 0)
+        if found is not None:
+            part.values[number] = found
 
 
-def _referred_to(held: ast.Dict, node: ast.expr) -> ast.expr | None:
+_Place = tuple[ast.Dict, int]
+"""A mapping, and the number of one of its entries."""
+
+
+def _places(part: ast.Dict, above: tuple[str, ...]) -> Iterator[tuple[str, _Place]]:
+    """All entries by their keys, the outermost first, joined by dots."""
+    for number, (name, value) in enumerate(pairs_of(part)):
+        yield ".".join((*above, name)), (part, number)
+        if isinstance(value, ast.Dict):
+            yield from _places(value, (*above, name))
+
+
+def _referred_to(places: dict[str, _Place], node: ast.expr, depth: int) -> ast.expr | None:
+    """The constant that a reference leads to, by way of others."""
     reference = _REFERENCE.fullmatch(node.id) if isinstance(node, ast.Name) else None
-    target = value_at(held, reference[1].split(".")) if reference is not None else None
-    home = written_in(target) if isinstance(target, ast.Constant) else None
-    return _at_home(target, home) if target is not None and home is not None else None
+    place = places.get(reference[1]) if reference is not None else None
+    if place is None or depth > _DEEPEST:
+        return None
+    target = place[0].values[place[1]]
+    home = written_in(target)
+    if isinstance(target, ast.Constant):
+        return _at_home(target, home) if home is not None else None
+    return _referred_to(places, target, depth + 1)
 
 
 def _expression(part: _Part, at: ast.AST) -> ast.Dict:

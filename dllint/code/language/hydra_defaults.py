@@ -13,6 +13,8 @@ from dllint.patterns import pattern
 
 SELF, NONE = "_self_", "null"
 _GLOBAL, _GROUP, _HERE = "_global_", "_group_", "_here_"
+_HEADER = pattern(r"#[ \t]{0,9}@")
+"""What each line begins with that Hydra reads about a file; the first other one ends them."""
 _PACKAGE = pattern(r"#[ \t]{0,9}@package[ \t]{1,9}([\w.]{1,200})")
 
 
@@ -75,8 +77,8 @@ def _place(folder: str, group: str) -> str:
 def package_of(module: Module, package: str) -> str:
     """The keys that a file says it is put under; else those that it is put under by default."""
     lines = (line.strip() for line in module.source.lines)
-    comments = takewhile(lambda line: line.startswith("#"), (line for line in lines if line))
-    found = next((found for line in comments if (found := _PACKAGE.match(line)) is not None), None)
+    header = takewhile(_HEADER.match, (line for line in lines if line))
+    found = next((found for line in header if (found := _PACKAGE.match(line)) is not None), None)
     return package if found is None or found[1] == _GROUP else under("", found[1])
 
 

@@ -24,6 +24,7 @@ _FOLDERS = ("config-path", "cp")
 """Those for another folder, from the script's own on."""
 _MORE = ("config-dir", "cd")
 """Those for one more folder, in which nobody knows what is found."""
+OPTIONS = (*_NAMES, *_FOLDERS, *_MORE)
 
 
 def config(ev: Evaluator, name: str, scope: FunctionScope) -> Values:

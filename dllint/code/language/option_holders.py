@@ -11,7 +11,7 @@ from dllint.code.language.bindings import AttributeWrite, Binding
 from dllint.code.language.links import scope_of
 from dllint.code.language.parameters import passed
 from dllint.code.language.reaching import reaching
-from dllint.code.language.scopes import ClassScope, FunctionScope, Scope, dotted, last_name
+from dllint.code.language.scopes import FunctionScope, Scope, dotted, last_name
 from dllint.code.language.values import Derived, Frame, Instance
 from dllint.records import dataclass
 
@@ -43,10 +43,10 @@ class Holder:
         """Whether the name may mean another namespace by the time that it is asked or handed on, than when something is
         stored on it."""
         root, _, attribute = self.name.partition(".")
-        home = home_of(self.scope, root)
+        home = _home_of(self.scope, root)
         if home is None:
             return True
-        bound = [*home.bindings[root], *_stored(self.scope, attribute)]
+        bound = [*home.index().bindings.get(root, ()), *_stored(self.scope, attribute)]
         if home is not self.scope:
             return len(bound) > 1 or root in home.module.set_by_functions
         end = _place(self.left) if self.left is not None else _END
@@ -63,7 +63,7 @@ def holders_on_the_way(ev: Evaluator, asked: ast.expr, use: ast.AST, around: Fra
             return
         scope = scope_of(step.node)
         yield Holder(scope, name, step.left)
-        home = home_of(scope, name.partition(".")[0])
+        home = _home_of(scope, name.partition(".")[0])
         if home is not None and home is not scope:
             yield Holder(home, name, _call_from(home, step.frame))
             return
@@ -144,13 +144,12 @@ def _call_from(home: Scope, frame: Frame) -> ast.AST | None:
     return None
 
 
-def home_of(scope: Scope, name: str) -> Scope | None:
+def _home_of(scope: Scope, name: str) -> Scope | None:
     """The scope that gives a name its meaning."""
-    for at in (scope, *scope.outer):
-        bound = at.index().bindings.get(name) if at is scope or not isinstance(at, ClassScope) else None
-        if bound:
-            return scope.module.scope if bound[0].kind == "global" else at
-    return None
+    binder = scope.binder_of(name)
+    if binder is not None and binder.index().bindings[name][0].kind == "global":
+        return scope.module.scope
+    return binder
 
 
 def is_where_made(namespace: Derived, write: AttributeWrite, scope: Scope) -> bool:

@@ -108,6 +108,13 @@ class Scope:
             yield scope
             scope = scope.parent
 
+    def binder_of(self, name: str) -> Scope | None:
+        """The nearest scope that binds a name, as Python looks it up: what a class around binds is not seen."""
+        for at in (self, *self.outer):
+            if at.index().bindings.get(name) and (at is self or not isinstance(at, ClassScope)):
+                return at
+        return None
+
     @cached_property
     def span(self) -> tuple[int, int]:
         """Its first and last line, decorators included."""

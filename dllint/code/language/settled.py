@@ -9,7 +9,7 @@ from dllint.code.language import classes, conditions
 from dllint.code.language.bindings import AttributeWrite
 from dllint.code.language.folding import verdict
 from dllint.code.language.links import parent, scope_of
-from dllint.code.language.scopes import ClassScope, FunctionScope, Scope
+from dllint.code.language.scopes import FunctionScope, Scope
 from dllint.code.language.values import Const, Frame, Instance, Value
 
 if TYPE_CHECKING:
@@ -71,12 +71,9 @@ def _of_name(ev: Evaluator, name: ast.Name, frame: Frame) -> bool | None:
 def _may_be_spelled_out(name: ast.Name) -> bool:
     """Whether all that the nearest scope binds to a name is spelled out there, or comes from elsewhere: asked of every
     test, and so by looks alone."""
-    scope = scope_of(name)
-    for at in (scope, *scope.outer):
-        bound = at.index().bindings.get(name.id) if at is scope or not isinstance(at, ClassScope) else None
-        if bound:
-            return all(one.kind in ("import", "global") or isinstance(one.value, ast.Constant) for one in bound)
-    return True
+    binder = scope_of(name).binder_of(name.id)
+    bound = binder.index().bindings[name.id] if binder is not None else ()
+    return all(one.kind in ("import", "global") or isinstance(one.value, ast.Constant) for one in bound)
 
 
 def _is_declared_global(value: Const, name: str) -> bool:
