@@ -239,6 +239,7 @@ class Images:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._read: dict[tuple[str, str, tuple[tuple[str, str], ...]], Image | None] = {}
+        self._published: dict[str, Image | None] = {}
 
     def of_file(self, file: DeployFile, build: Build | None = None) -> Image | None:
         """The image that a Dockerfile gives; None where it has no FROM, or not the stage that is asked for."""
@@ -269,7 +270,12 @@ class Images:
         if workload.image is None or not workload.image.value:
             return None
         tag = workload.image.value
-        return _look_up(tag, self._tagged, workload.path) or published_as(tag, self.every, self._plan)
+        return _look_up(tag, self._tagged, workload.path) or self._published_as(tag)
+
+    def _published_as(self, tag: str) -> Image | None:
+        if tag not in self._published:
+            self._published[tag] = published_as(tag, self.every, self._plan)
+        return self._published[tag]
 
     @cached_property
     def by_command(self) -> _Tagged:

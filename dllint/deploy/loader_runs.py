@@ -49,6 +49,7 @@ class LoaderRun:
         self.run = run
         self.given = run.given() if run is not None else {}
         self.environment = environment or {}
+        self._known_spans: dict[str, list[Span] | None] = {}
 
     def numbers(self, name: str) -> list[int] | None:
         """The whole numbers that an argument can be; None if any of them cannot be known."""
@@ -59,6 +60,11 @@ class LoaderRun:
 
     def _spans(self, name: str) -> list[Span] | None:
         """The bounds of the numbers that an argument can be; None if any of them may be anything."""
+        if name not in self._known_spans:
+            self._known_spans[name] = self._spans_of(name)
+        return self._known_spans[name]
+
+    def _spans_of(self, name: str) -> list[Span] | None:
         option = self.loader.option(name)
         told = self._told(option) if option.absent is not True else None
         if told is not None:

@@ -89,12 +89,12 @@ class Training:
         of_image = image.environment if image is not None else {}
         return Environment({**of_image, **self.workload.environment}, not self.workload.is_environment_whole)
 
-    @property
+    @cached_property
     def commands(self) -> list[list[str]]:
         """The words of these, none without any."""
         return [each.command for each in self.started if each.command and each.command[0]]
 
-    @property
+    @cached_property
     def runs(self) -> list[ScriptRun]:
         """The Python scripts that they start."""
         return [each.run for each in self.started if each.run is not None]
